@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import inf
 
-from core.collectives.programs import SWITCH, Program, Round, port_chunks
+from core.collectives.programs import SWITCH, Program, Round, port_chunks, program
 from core.errors import OutOfRangeError, require_non_negative
 from core.specs import LinkSpec
 
@@ -113,3 +113,19 @@ def held_after_each_round(program: Program) -> tuple[Held, ...]:
 
 def _frozen(held: list[list[frozenset[int]]]) -> Held:
     return tuple(tuple(chunks) for chunks in held)
+
+
+@dataclass(frozen=True)
+class AllReduce:
+    """What is put on a clock: so many ranks, a payload, a link, and by how much the last rank's port is slower."""
+
+    ranks: int
+    payload_bytes: float
+    link: LinkSpec
+    slowdown: float = 1.0
+
+    def course(self, algorithm: str) -> Course:
+        """This all-reduce by one of the algorithms."""
+        steps = program("all_reduce", algorithm, self.ranks)
+        rounds = timed_rounds(steps, self.payload_bytes, self.link, self.ranks - 1, self.slowdown)
+        return Course(steps, rounds, held_after_each_round(steps))

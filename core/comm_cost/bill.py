@@ -163,7 +163,7 @@ class Bill:
 
     @property
     def one_s(self) -> float:
-        """One of its all-reduces."""
+        """What one of its all-reduces takes; 0 where there is none."""
         return self.comm_s / self.step.all_reduces if self.step.all_reduces else 0.0
 
     @property

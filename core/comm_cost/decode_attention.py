@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
+from core.catalog import model
 from core.collectives.cost import CollectiveCost, as_measured, ring_all_gather, ring_all_reduce, ring_reduce_scatter
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.errors import require_divides, require_positive
@@ -91,3 +92,21 @@ def _exchange(model: ModelSpec, sequences: int, ranks: int, over: int, link: Lin
     queries = ring_all_gather(allreduce_payload_bytes(rows, query), over, link)
     sums = ring_all_gather(rows * _LSE_BYTES, over, link)
     return queries.plus(sums).plus(ring_reduce_scatter(allreduce_payload_bytes(rows, result), over, link))
+
+
+@dataclass(frozen=True)
+class Attention:
+    """What is asked of a decode step's attention: the model, how many ranks, how many sequences, how long."""
+
+    key: str = "deepseek-v3"
+    ranks: int = 8
+    sequences: int = 64
+    context_tokens: int = 8192
+
+    @property
+    def model(self) -> ModelSpec:
+        return model(self.key)
+
+    def ways(self, gpu: GpuSpec, link: LinkSpec) -> list[DecodeAttention]:
+        asked = (self.ranks, self.sequences, self.context_tokens)
+        return [decode_attention(self.model, gpu, link, way, *asked) for way in WAYS]

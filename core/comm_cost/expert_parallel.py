@@ -10,6 +10,7 @@ Ignored: routing tables and token indices, kernels that copy while others comput
 from dataclasses import dataclass, replace
 from math import comb
 
+from core.catalog import MODELS, model
 from core.collectives.cost import CollectiveCost, direct_all_to_all, ring_all_reduce
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.errors import OutOfRangeError, require_divides, require_positive
@@ -122,3 +123,34 @@ def expected_distinct_ranks(moe: MoeSpec, ranks: int) -> float:
     here = require_divides("num_experts", moe.num_experts, "ranks", ranks)
     nowhere_here = comb(moe.num_experts - here, moe.num_experts_per_tok)
     return ranks * (1 - nowhere_here / comb(moe.num_experts, moe.num_experts_per_tok))
+
+
+MIXTURES = tuple(
+    key for key, row in MODELS.items() if row.moe is not None and row.all_reduces == 2 * row.num_hidden_layers
+)
+"""Those whose layers are attention and experts, and nothing besides."""
+
+
+@dataclass(frozen=True)
+class Experts:
+    """What is asked of a mixture: which, over how many ranks, how many tokens, how uneven."""
+
+    mixture: str = "mixtral-8x7b"
+    ranks: int = 8
+    tokens: int = 64
+    imbalance: float = 1.0
+
+    @property
+    def model(self) -> ModelSpec:
+        return model(self.mixture)
+
+    @property
+    def experts_each(self) -> int:
+        """Whole experts on a rank."""
+        return self.model.moe.num_experts // self.ranks if self.model.moe else 0
+
+    def bill(self, link: LinkSpec, deduplicated: bool) -> ExpertParallelBill:
+        """A copy for each expert a token goes to, or `deduplicated`, one for each rank they live on."""
+        return expert_parallel_bill(
+            self.model, self.tokens, self.ranks, link, deduplicated=deduplicated, imbalance=self.imbalance
+        )

@@ -3,10 +3,15 @@
 Vendors print bits and both directions, operating systems powers of two, ping a round trip. Each is a factor.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from core.catalog import link as find_link
+from core.collectives.cost import CollectiveCost, ring_all_reduce
 from core.comm_cost.bill import Bill, Step, bill
+from core.comm_cost.measured import MeasuredPoint, measured_time_s, series_of
+from core.errors import OutOfRangeError
 from core.links.nccl_tests import Table
 from core.links.nccl_tests.figures import bus_factor
 from core.specs import LinkSpec
@@ -128,3 +133,26 @@ def misreadings(table: Table) -> tuple[Misreading, ...]:
         Misreading("busbw_as_algbw", busbw, largest.size_bytes / busbw, measured_s),
         Misreading("average_busbw", average, factor * largest.size_bytes / average, measured_s),
     )
+
+
+@dataclass(frozen=True)
+class TwoWay:
+    """NVLink 4 read rightly, 450 GB/s one way, and with both directions taken for one."""
+
+    payload_bytes: float
+    ranks: int
+    right: CollectiveCost
+    wrong: CollectiveCost
+    measured_s: float | None
+
+
+def two_way(payload_bytes: float, ranks: int, points: Sequence[MeasuredPoint]) -> TwoWay:
+    """One all-reduce on NVLink 4 by both readings, and as an H100 node measured it where it did."""
+    right = find_link("nvlink-4")
+    wrong = replace(right, bandwidth_bytes_per_s=2 * right.bandwidth_bytes_per_s)
+    rightly, wrongly = (ring_all_reduce(payload_bytes, ranks, one) for one in (right, wrong))
+    try:
+        measured_s = measured_time_s(series_of(points, "h100-nccl", ranks), payload_bytes)
+    except OutOfRangeError:
+        measured_s = None
+    return TwoWay(payload_bytes, ranks, rightly, wrongly, measured_s)

@@ -19,6 +19,7 @@ from core.pipeline_bubble.schedules.serving import (
     Pipe,
     Steady,
     Traffic,
+    chunked_prefill_time,
     decode,
     filling_microbatches,
     random_traffic,
@@ -207,3 +208,26 @@ def low_traffic(stages: int) -> Traffic:
     """
     pipe = Pipe((Fraction(1, stages),) * stages)
     return random_traffic(pipe, float(LOAD / TOKENS_EACH), SEQUENCES, TOKENS_EACH, np.random.default_rng(SEED))
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A long prompt on its way through stages, whole or in chunks that follow one another, in ticks."""
+
+    stages: int
+    chunks: int = 8
+
+    @property
+    def whole(self) -> int:
+        """Ticks of a prompt in one piece: all of its chunks' work on every stage in turn."""
+        return self.chunks * self.stages
+
+    @property
+    def chunked(self) -> int:
+        """Ticks of a prompt in chunks, which follow one another through the stages."""
+        return int(chunked_prefill_time(self.stages, self.chunks, 1))
+
+    @property
+    def gain(self) -> float:
+        """How many times sooner its first token comes."""
+        return self.whole / self.chunked

@@ -1,7 +1,7 @@
 """A scenario's step in one phase, the links it may go over, and what each is paid."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -145,3 +145,40 @@ class View:
 def ring_series(view: View, link: LinkSpec) -> str:
     """What NCCL was timed at over a link, whatever an engine would pick."""
     return view.series(link).replace(_SERIES_OF_KERNEL[1], _SERIES_OF_KERNEL[0])
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What TP gains over a link: the speed-ups of a prefill and of a decode step."""
+
+    link: LinkSpec
+    prefill: float
+    decode: float
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Why TP stays on a fabric: a prefill at `ranks` and a decode step at `many`, over three links."""
+
+    ranks: int
+    many: int
+    fabric: Gain
+    pcie: Gain
+    network: Gain
+
+
+def rule(view: View) -> Rule:
+    """The scenario's own NVLink, or an A100's, beside its GPU's own PCIe and the nearest of the networks.
+
+    xGMI's hop was timed under RCCL and PCIe's under NCCL: of the two, neither may be called the faster.
+    """
+    ranks = max(2, view.scenario.tp)
+    many = max((size for size in view.allowed if ranks <= size <= max(8, ranks)), default=ranks)
+    prefill = View(replace(view.scenario, tp=ranks), "prefill")
+    decode = View(replace(view.scenario, tp=many))
+
+    def over(link: LinkSpec) -> Gain:
+        return Gain(link, prefill.price(link).speedup, decode.price(link).speedup)
+
+    fabric = prefill.link if prefill.link.family == "nvlink" else find_link("nvlink-3")
+    return Rule(ranks, many, over(fabric), over(view.bus), over(view.nearest_network))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.clinic.answers import Answers
 from core.clinic.case import Bars, Case, Histogram, Lines, Picture
 from runtime.prose import said
 from ui import inputs
@@ -14,12 +15,12 @@ from ui.scenes import Page
 ANSWERS = "answers"
 
 
-def answers(page: Page) -> rows.Answers:
+def answers(page: Page) -> Answers:
     """What was chosen so far, as the address has it. Runs in every scene, so that it stays there."""
-    return rows.Answers.from_text(inputs.memo(page.key(ANSWERS)))
+    return Answers.from_text(inputs.memo(page.key(ANSWERS)))
 
 
-def draw(page: Page, case: Case, given: rows.Answers, all_cases: Sequence[Case]) -> None:
+def draw(page: Page, case: Case, given: Answers, all_cases: Sequence[Case]) -> None:
     """One case from its symptom to its remedy; what follows the diagnosis appears once it is revealed."""
     chosen, revealed = given.of(case)
     figure, margin = page.split()
@@ -69,7 +70,7 @@ def _picture(page: Page, case: Case, coded: Picture, block: str) -> None:
     page.figure(chart, f"{case.key}.{block}", table, name)
 
 
-def _ask(page: Page, case: Case, given: rows.Answers, chosen: str | None) -> None:
+def _ask(page: Page, case: Case, given: Answers, chosen: str | None) -> None:
     """The diagnoses, and the button that shows the truth once one is committed, or a presenter skips."""
     page.say("cases.ask")
     widget = f"_diagnosis_{case.key}"
@@ -95,7 +96,7 @@ def _ask(page: Page, case: Case, given: rows.Answers, chosen: str | None) -> Non
     )
 
 
-def _commit(key: str, case: Case, given: rows.Answers, widget: str) -> None:
+def _commit(key: str, case: Case, given: Answers, widget: str) -> None:
     inputs.remember(key, given.with_said(case.key, case.candidates.index(st.session_state[widget])).text())
 
 

@@ -13,7 +13,7 @@ from core.collectives.custom_all_reduce import CAPS_SINCE, SYMMETRIC_MEMORY_DEFA
 from core.collectives.releases import RELEASES_READ
 from core.steps.jitter import exponential_max_quantile, harmonic
 from runtime.kept import kept
-from runtime.prose import Prose, named, said
+from runtime.prose import Prose, said
 from runtime.quantities import local
 from ui.clinic.rows_kernel import asks
 from ui.clinic.rows_straggler import SIZES
@@ -105,7 +105,7 @@ def _kernel_fields(shown: Shown) -> Mapping[str, object]:
         "payload_bytes": shown.payload_bytes,
         "rows": shown.rows,
         "scenario": shown.knob.scenario,
-        "kernel": named("clinic", kernel(decision.machine, shown.payload_bytes)),
+        "kernel": kernel(decision.machine, shown.payload_bytes),
         "releases": len(RELEASES_READ),
         "first": RELEASES_READ[0],
         "newest": RELEASES_READ[-1],

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.collectives.cost import as_measured
 from core.comm_cost.bill import FATAL_ABOVE_FRACTION, NOISE_BELOW_FRACTION
+from core.comm_cost.expert_parallel import MIXTURES, Experts
 from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import unit_slips
 from core.comm_cost.remedies import what_to_buy
@@ -60,7 +61,7 @@ class Asked:
     handover: bool
     overlap_percent: int
     gpus_per_node: int
-    experts: scale.Experts
+    experts: Experts
     machine: str
     serving: serving.Asked
 
@@ -135,11 +136,11 @@ def _own(page: Page) -> tuple[cost.AskedBill, cost.AskedBill | None]:
     return own, pinned
 
 
-def _experts(page: Page) -> scale.Experts:
+def _experts(page: Page) -> Experts:
     here = page.scenario.model
-    usual = scale.Experts(here if here in scale.MIXTURES else "mixtral-8x7b")
-    return scale.Experts(
-        page.control(inputs.select, "mixture", "says.mixture", list(scale.MIXTURES), usual.mixture),
+    usual = Experts(here if here in MIXTURES else "mixtral-8x7b")
+    return Experts(
+        page.control(inputs.select, "mixture", "says.mixture", list(MIXTURES), usual.mixture),
         page.control(inputs.choice, "moe_n", "says.ranks", [2, 4, 8, 16, 32], usual.ranks),
         page.control(inputs.whole, "moe_tokens", "says.tokens_step", 1, 65536, usual.tokens),
         page.control(inputs.number, "imbalance", "says.busiest_rank_over_mean", 1.0, 32.0, usual.imbalance),
@@ -262,7 +263,7 @@ def _nodes(page: Page, view: views.View, gpus_per_node: int) -> None:
             page.figure(chart, "bench.node_shares", shares, "node_shares")
 
 
-def _mixture(page: Page, experts: scale.Experts, over: LinkSpec) -> None:
+def _mixture(page: Page, experts: Experts, over: LinkSpec) -> None:
     link = as_measured(over)
     page.fill(words.experts(experts, link))
     copies = f"bench.experts_copies{'_one' if experts.experts_each == 1 else ''}"

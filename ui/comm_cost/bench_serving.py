@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from core.catalog import MODELS
+from core.comm_cost.decode_attention import Attention
 from core.specs import LinkSpec
 from core.steps.view import View
 from runtime.prose import said
@@ -24,16 +25,16 @@ MOST_TOKENS = 1_048_576
 class Asked:
     """What the controls of these figures say."""
 
-    attention: rows.Attention
+    attention: Attention
     drafted: rows.Drafted
     sequences: int
 
 
 def ask(page: Page, of: Callable[[str], AbstractContextManager[object]]) -> Asked:
     """Every control; `of` a figure is in sight where that is open."""
-    usual = rows.Attention()
+    usual = Attention()
     with of(ATTENTION):
-        attention = rows.Attention(
+        attention = Attention(
             inputs.select(_label("model"), page.key("att_model"), list(MODELS), usual.key),
             inputs.choice(_label("ranks"), page.key("att_n"), [2, 4, 8, 16], usual.ranks),
             inputs.whole(_label("sequences"), page.key("att_b"), 1, 65536, usual.sequences),

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.collectives.clock import Course
+from core.collectives.clock import AllReduce, Course
 from core.steps import view as views
 from runtime.prose import named
 from runtime.quantities import seconds
@@ -18,7 +18,7 @@ from ui.scenes import Page
 THE_LINK, THE_NETWORK = "the link", "the network"
 
 
-def ask(page: Page, view: views.View, region: AbstractContextManager[object], seen: bool) -> rows.AllReduce:
+def ask(page: Page, view: views.View, region: AbstractContextManager[object], seen: bool) -> AllReduce:
     """What crosses what: ranks, which of the scenario's two links, and one slow port. Asked in `place`."""
     scenario = page.scenario
     # two ranks have no ring to look at: the labs' own TP=2 opens on four
@@ -29,10 +29,10 @@ def ask(page: Page, view: views.View, region: AbstractContextManager[object], se
         if seen:
             scenario_bar.straggler()
     link = view.link if over == THE_LINK else view.network
-    return rows.AllReduce(ranks, view.step.payload_bytes, link, float(scenario.slowdown))
+    return AllReduce(ranks, view.step.payload_bytes, link, float(scenario.slowdown))
 
 
-def draw(page: Page, all_reduce: rows.AllReduce) -> None:
+def draw(page: Page, all_reduce: AllReduce) -> None:
     """Ring, tree and one-shot on one clock, at rest at its start."""
     raced, slow = rows.races(all_reduce), all_reduce.slowdown > 1
     told = [

@@ -1,13 +1,10 @@
 """Lab 03's race: the all-reduce of one layer by three algorithms, round by round, on one clock."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import floor, log10
 from typing import Literal
 
-from core.collectives.clock import Course, arrivals_s, held_after_each_round, timed_rounds
-from core.collectives.programs import Program, program
-from core.specs import LinkSpec
+from core.collectives.clock import AllReduce, Course, arrivals_s
 from runtime.kept import kept
 from runtime.prose import said
 from runtime.quantities import binary_bytes, seconds
@@ -17,25 +14,10 @@ ALGORITHMS = {"ring": "ring", "binomial_tree": "tree", "one_shot": "one-shot"}
 """What is raced, and what it is called."""
 
 
-@dataclass(frozen=True)
-class AllReduce:
-    """What is raced: so many ranks, a payload, a link, and by how much the last rank's port is slower."""
-
-    ranks: int
-    payload_bytes: float
-    link: LinkSpec
-    slowdown: float = 1.0
-
-
 @kept
 def races(all_reduce: AllReduce) -> list[Course]:
     """Every algorithm of `ALGORITHMS` on one clock, over one link."""
-    return [_race(all_reduce, program("all_reduce", name, all_reduce.ranks)) for name in ALGORITHMS]
-
-
-def _race(asked: AllReduce, steps: Program) -> Course:
-    rounds = timed_rounds(steps, asked.payload_bytes, asked.link, asked.ranks - 1, asked.slowdown)
-    return Course(steps, rounds, held_after_each_round(steps))
+    return [all_reduce.course(name) for name in ALGORITHMS]
 
 
 def rules(course: Course) -> Literal["latency", "bandwidth"]:

@@ -1,13 +1,12 @@
 """Lab 03's bills as they grow: the share by batch, TP across the node boundary, and a mixture's experts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from core.catalog import MODELS, model
 from core.collectives.cost import CollectiveCost
-from core.comm_cost.expert_parallel import ExpertParallelBill, expert_parallel_bill
+from core.comm_cost.expert_parallel import ExpertParallelBill, Experts
 from core.comm_cost.node_boundary import NodeBill, node_bill
-from core.specs import LinkSpec, ModelSpec
+from core.specs import LinkSpec
 from core.steps.batch_sweep import batched_decode_step_s
 from core.steps.view import View
 from runtime.catalog_words import short_name
@@ -19,10 +18,6 @@ from ui.comm_cost.rows import AskedBill, BillRow, cost_bar
 
 BATCHES = tuple(2**power for power in range(13))
 TP_SIZES = (2, 4, 8, 16, 32, 64)
-MIXTURES = tuple(
-    key for key, row in MODELS.items() if row.moe is not None and row.all_reduces == 2 * row.num_hidden_layers
-)
-"""Those whose layers are attention and experts, and nothing besides."""
 
 
 @kept
@@ -100,31 +95,6 @@ def node_shares(bills: Sequence[NodeBill]) -> list[Row]:
         for bill in bills
         for step in [replace(bill.whole.step, divided=series == DIVIDED)]
     ]
-
-
-@dataclass(frozen=True)
-class Experts:
-    """What is asked of a mixture: which, over how many ranks, how many tokens, how uneven."""
-
-    mixture: str = "mixtral-8x7b"
-    ranks: int = 8
-    tokens: int = 64
-    imbalance: float = 1.0
-
-    @property
-    def model(self) -> ModelSpec:
-        return model(self.mixture)
-
-    @property
-    def experts_each(self) -> int:
-        """Whole experts on a rank."""
-        return self.model.moe.num_experts // self.ranks if self.model.moe else 0
-
-    def bill(self, link: LinkSpec, deduplicated: bool) -> ExpertParallelBill:
-        """A copy for each expert a token goes to, or `deduplicated`, one for each rank they live on."""
-        return expert_parallel_bill(
-            self.model, self.tokens, self.ranks, link, deduplicated=deduplicated, imbalance=self.imbalance
-        )
 
 
 @kept

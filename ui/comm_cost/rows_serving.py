@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.catalog import link as find_link
-from core.catalog import model
-from core.comm_cost.decode_attention import WAYS, DecodeAttention, decode_attention
-from core.specs import GpuSpec, LinkSpec, ModelSpec
+from core.comm_cost.decode_attention import DecodeAttention
+from core.specs import LinkSpec
 from core.steps.model import CROSSING_S, TensorGroup
 from core.steps.speculation import Speculation, speculation
 from core.steps.view import View
@@ -17,24 +16,6 @@ from ui.comm_cost.rows import BillRow, bar, cost_bar, sum_in_ms
 
 DRAFTS = (0, 1, 2, 4, 8)
 _BETWEEN = "ib-ndr"
-
-
-@dataclass(frozen=True)
-class Attention:
-    """What is asked of a decode step's attention: the model, how many ranks, how many sequences, how long."""
-
-    key: str = "deepseek-v3"
-    ranks: int = 8
-    sequences: int = 64
-    context_tokens: int = 8192
-
-    @property
-    def model(self) -> ModelSpec:
-        return model(self.key)
-
-    def ways(self, gpu: GpuSpec, link: LinkSpec) -> list[DecodeAttention]:
-        asked = (self.ranks, self.sequences, self.context_tokens)
-        return [decode_attention(self.model, gpu, link, way, *asked) for way in WAYS]
 
 
 def attention_rows(ways: Sequence[DecodeAttention]) -> list[BillRow]:

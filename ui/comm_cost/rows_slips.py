@@ -1,13 +1,8 @@
 """Lab 03's slips: a bandwidth read one way or both, busbw or algbw, at one size or over all of them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-
 from core.catalog import link
-from core.collectives.cost import CollectiveCost, ring_all_reduce
-from core.comm_cost.measured import MeasuredPoint, measured_time_s, series_of
-from core.comm_cost.readings import Misreading, misreadings
-from core.errors import OutOfRangeError
+from core.collectives.cost import CollectiveCost
+from core.comm_cost.readings import Misreading, TwoWay, misreadings
 from core.links.nccl_tests import Table
 from core.links.nccl_tests.figures import bus_factor
 from core.units import GB
@@ -22,29 +17,6 @@ OF_THE_SCENARIO = (HOP, TWO_WAY)
 """Slips in the scenario's own step; the others are in a table of measurements."""
 PHASED = (HOP, TWO_WAY)
 """Those of a step that may be a decode or a prefill."""
-
-
-@dataclass(frozen=True)
-class TwoWay:
-    """NVLink 4 read rightly, 450 GB/s one way, and with both directions taken for one."""
-
-    payload_bytes: float
-    ranks: int
-    right: CollectiveCost
-    wrong: CollectiveCost
-    measured_s: float | None
-
-
-def two_way(payload_bytes: float, ranks: int, points: Sequence[MeasuredPoint]) -> TwoWay:
-    """One all-reduce on NVLink 4 by both readings, and as an H100 node measured it where it did."""
-    right = link("nvlink-4")
-    wrong = replace(right, bandwidth_bytes_per_s=2 * right.bandwidth_bytes_per_s)
-    rightly, wrongly = (ring_all_reduce(payload_bytes, ranks, one) for one in (right, wrong))
-    try:
-        measured_s = measured_time_s(series_of(points, "h100-nccl", ranks), payload_bytes)
-    except OutOfRangeError:
-        measured_s = None
-    return TwoWay(payload_bytes, ranks, rightly, wrongly, measured_s)
 
 
 def two_way_rows(two_way: TwoWay) -> list[BillRow]:

@@ -7,7 +7,7 @@ from statistics import fmean
 import streamlit as st
 
 from core.comm_cost.measured import MeasuredPoint
-from core.comm_cost.readings import readings
+from core.comm_cost.readings import readings, two_way
 from core.links.nccl_tests import Table, read_tables
 from core.steps import view as views
 from runtime.measurements import example_paste
@@ -37,7 +37,7 @@ def _hop(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
 
 
 def _two_way(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
-    told = rows.two_way(view.step.payload_bytes, max(2, view.step.tp_size), points)
+    told = two_way(view.step.payload_bytes, max(2, view.step.tp_size), points)
     page.fill(words.two_way(told))
     bars(page, rows.two_way_rows(told), f"break_it.reading_two_way_{view.phase}", "two_way")
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.catalog import link as find_link
 from core.catalog.measured_link import extrapolation
 from core.collectives.across import FAR
 from core.collectives.cost import CollectiveCost, as_measured, ring_all_reduce
@@ -23,7 +22,7 @@ from core.models.weights import held_weight_bytes, read_weight_bytes, step_weigh
 from core.sharding_math.step_ledger import sums_a_layer
 from core.specs import LinkSpec
 from core.steps.model import MFU, decode_step_s, peak_flops
-from core.steps.view import View, ring_series
+from core.steps.view import View, ring_series, rule
 from core.units import KIB, MIB
 from runtime.catalog_words import short_name, told
 from runtime.kept import kept
@@ -82,43 +81,6 @@ def side(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Side:
         balance_bytes=balance_payload_bytes(max(2, step.tp_size), row),
         measured=_measured(view, link, points),
     )
-
-
-@dataclass(frozen=True)
-class Gain:
-    """What TP gains over a link: the speed-ups of a prefill and of a decode step."""
-
-    name: str
-    prefill: float
-    decode: float
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Why TP stays on a fabric: a prefill at `ranks` and a decode step at `many`, over three links."""
-
-    ranks: int
-    many: int
-    fabric: Gain
-    pcie: Gain
-    network: Gain
-
-
-def rule(view: View) -> Rule:
-    """The scenario's own NVLink, or an A100's, beside its GPU's own PCIe and the nearest of the networks.
-
-    xGMI's hop was timed under RCCL and PCIe's under NCCL: of the two, neither may be called the faster.
-    """
-    ranks = max(2, view.scenario.tp)
-    many = max((size for size in view.allowed if ranks <= size <= max(8, ranks)), default=ranks)
-    prefill = View(replace(view.scenario, tp=ranks), "prefill")
-    decode = View(replace(view.scenario, tp=many))
-
-    def over(link: LinkSpec) -> Gain:
-        return Gain(short_name(link), prefill.price(link).speedup, decode.price(link).speedup)
-
-    fabric = prefill.link if prefill.link.family == "nvlink" else find_link("nvlink-3")
-    return Rule(ranks, many, over(fabric), over(view.bus), over(view.nearest_network))
 
 
 def kernel_key(kernel: str) -> str:

@@ -5,10 +5,12 @@ from dataclasses import replace
 
 from core.catalog import link as find_link
 from core.collectives.across import FAR, HELD
+from core.collectives.clock import AllReduce
 from core.comm_cost.bill import NOISE_BELOW_FRACTION, Bill, bill, priced_ends
+from core.comm_cost.expert_parallel import Experts
 from core.comm_cost.kernels import in_switch_cost, picked_all_reduce, picked_bill
 from core.comm_cost.node_boundary import NodeBill
-from core.comm_cost.readings import Reading, misreadings
+from core.comm_cost.readings import Reading, TwoWay, misreadings
 from core.comm_cost.remedies import PurchaseAdvice, overlap_break_even, overlap_for_fraction
 from core.links.nccl_tests import Table
 from core.links.nccl_tests.figures import bus_factor
@@ -23,9 +25,9 @@ from runtime.quantities import decimal_bytes, grouped, percent, plain
 from runtime.rows import Row
 from ui.comm_cost.rows_bench import flips_in_words
 from ui.comm_cost.rows_residuals import small
-from ui.comm_cost.rows_rounds import ALGORITHMS, AllReduce, races
-from ui.comm_cost.rows_scale import DIVIDED, TP_SIZES, WHOLE, Experts, node_shares, share_of
-from ui.comm_cost.rows_slips import TwoWay, largest
+from ui.comm_cost.rows_rounds import ALGORITHMS, races
+from ui.comm_cost.rows_scale import DIVIDED, TP_SIZES, WHOLE, node_shares, share_of
+from ui.comm_cost.rows_slips import largest
 from ui.comm_cost.words import kernel_key
 
 Fields = Mapping[str, object]

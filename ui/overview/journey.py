@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.course import trips
 from core.scenario import Scenario
 from runtime import content
 from runtime.quantities import seconds
@@ -16,12 +17,12 @@ from ui.theme import Look
 PARAM = "home_trip"
 
 
-def shown(scenario: Scenario) -> rows.Shown:
+def shown(scenario: Scenario) -> trips.Shown:
     """What the journey is of: it gives no answer away that lab 03 has still to ask for."""
-    return rows.shown(scenario, progress.answered(course.entry("comm_cost")) > 0)
+    return trips.shown(scenario, progress.answered(course.entry("comm_cost")) > 0)
 
 
-def draw(shown: rows.Shown, prose: Prose, look: Look) -> None:
+def draw(shown: trips.Shown, prose: Prose, look: Look) -> None:
     """Every trip that may be chosen, at rest at the start."""
     address.hear(PARAM)
     player.journey_player(
@@ -39,18 +40,18 @@ def draw(shown: rows.Shown, prose: Prose, look: Look) -> None:
 
 @st.cache_data(max_entries=16)
 def _played(
-    shown: rows.Shown, language: str
+    shown: trips.Shown, language: str
 ) -> tuple[player.Choices, list[player.Trip], dict[str, player.Program]]:
     """What is played, kept by the language that its words are in."""
-    choices = rows.choices(shown)
+    choices = trips.choices(shown)
     asked = player.Choices(
-        list(shown.ranks), rows.link_names(shown), rows.batches_of(shown.scenario), rows.first(shown)
+        list(shown.ranks), rows.link_names(shown), trips.batches_of(shown.scenario), trips.first(shown)
     )
-    programs = {way: _program(drawn) for way, drawn in rows.programs(choices).items()}
+    programs = {way: _program(drawn) for way, drawn in trips.programs(choices).items()}
     return asked, [_trip(choice) for choice in choices], programs
 
 
-def _trip(choice: rows.Choice) -> player.Trip:
+def _trip(choice: trips.Choice) -> player.Trip:
     trip = choice.trip
     return player.Trip(
         total=trip.total_s,
@@ -72,7 +73,7 @@ def _trip(choice: rows.Choice) -> player.Trip:
     )
 
 
-def _program(drawn: rows.Drawn) -> player.Program:
+def _program(drawn: trips.Drawn) -> player.Program:
     steps = drawn.program
     return player.Program(
         ranks=steps.ranks,

@@ -1,42 +1,24 @@
 """Lab 04 in words: the rows that its prose names, and which of two sentences holds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.compositions import Compositions
-from core.pipeline_bubble.experiments import LOAD, SEQUENCES, TOKENS_EACH, Cheat, Serving, Stuck, low_traffic
+from core.pipeline_bubble.experiments import (
+    LOAD,
+    SEQUENCES,
+    TOKENS_EACH,
+    Cheat,
+    Prompt,
+    Serving,
+    Stuck,
+    low_traffic,
+)
 from core.pipeline_bubble.schedules.paths import Wait
-from core.pipeline_bubble.schedules.serving import chunked_prefill_time
 from core.pipeline_bubble.schedules.validity import Violation
 from runtime.kept import kept
 from runtime.prose import said
 from ui.pipeline_bubble.rows import STEM, Bench, Drawn
-
-CHUNKS_OF_A_PROMPT = 8
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """A long prompt on its way through stages, whole or in chunks that follow one another, in ticks."""
-
-    stages: int
-    chunks: int = CHUNKS_OF_A_PROMPT
-
-    @property
-    def whole(self) -> int:
-        """Ticks of a prompt in one piece: all of its chunks' work on every stage in turn."""
-        return self.chunks * self.stages
-
-    @property
-    def chunked(self) -> int:
-        """Ticks of a prompt in chunks, which follow one another through the stages."""
-        return int(chunked_prefill_time(self.stages, self.chunks, 1))
-
-    @property
-    def gain(self) -> float:
-        """How many times sooner its first token comes."""
-        return self.whole / self.chunked
 
 
 @kept

@@ -172,13 +172,9 @@ def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: s
     gpu, model = question.cluster.gpu, question.model
     rows = [one for one in residuals if chosen in (EVERY, short(one.measurement.source))]
     shown = errors_of(rows) if rows else None
-    here, (low, high, _) = calibration_of(gpu, model, question.engine), question.band
+    here = calibration_of(gpu, model, question.engine)
     return {
-        "gpu": gpu,
-        "model": model,
         "of_steps": accuracy_of(gpu, model, "decode") or accuracy_of(gpu, model, "run"),
-        "calibration": here,
-        "prompts": prompt_efficiency(gpu, model, question.demand.dtype),
         "constants_from": said("placement", f"says.constants_{_told_by(here)}", here),
         "chosen": said("placement", "says.over_every_source")
         if chosen == EVERY
@@ -190,6 +186,4 @@ def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: s
         "rows": len(residuals),
         "above": sum(one.roofline_ratio > 1 for one in residuals),
         "test": errors_of(decode_residuals(residuals)),
-        "low": 1 - low,
-        "high": high - 1,
     }

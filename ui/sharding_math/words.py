@@ -9,8 +9,9 @@ from core.sharding_math.mistakes import MISTAKES, Gap, broken
 from core.sharding_math.numerics import LargestError
 from core.sharding_math.rounding import TOKENS, Trial, TrialResult, run_trial
 from core.sharding_math.step_ledger import ends_ledger, layer_collectives, mlp_order_collectives, step_ledger
+from core.sharding_math.tp_sizes import tp_sizes
 from runtime.kept import kept
-from runtime.prose import named, said
+from runtime.prose import said
 from runtime.quantities import local
 from ui.prose import prose_of
 from ui.sharding_math import rows
@@ -69,13 +70,13 @@ def fields(
 
 @kept
 def _size_fields(scenario: Scenario) -> dict[str, object]:
-    sizes = rows.size_cells(scenario)
-    allowed = [cell for cell in sizes if cell.verdict != said(STEM, "says.refused")]
-    copied = [str(cell.tp_size) for cell in sizes if cell.verdict == said("sharding_math", "says.kv_heads_copied")]
+    sizes = tp_sizes(scenario.model_spec)
+    allowed = [str(size.tp_size) for size in sizes if size.verdict != "refused"]
+    copied = [str(size.tp_size) for size in sizes if size.verdict == "kv_replicated"]
     return {
         "sizes_allowed": len(allowed),
         "sizes_all": len(sizes),
-        "sizes_list": ", ".join(str(cell.tp_size) for cell in allowed),
+        "sizes_list": ", ".join(allowed),
         "sizes_copied": ", ".join(copied) or said(STEM, "says.none"),
     }
 
@@ -117,7 +118,6 @@ def _bench_fields(bench: Trial, tried: Callable[[Trial], TrialResult]) -> dict[s
     weights = bench.in_features * bench.out_features
     return {
         "bench": bench,
-        "bench_order": named(STEM, bench.order),
         "bench_error": error,
         "bench_tokens": TOKENS,
         "bench_where": f"y[{', '.join(map(str, error.index))}]",

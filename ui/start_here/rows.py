@@ -1,9 +1,8 @@
 """Start here: what it shows of the labs' own model, GPU and links, whatever the scenario is."""
 
 from core.catalog import model as find_model
-from core.collectives.clock import Course, held_after_each_round, timed_rounds
+from core.collectives.clock import AllReduce, Course
 from core.collectives.cost import one_shot_all_reduce
-from core.collectives.programs import ring_all_reduce
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.course.start_here import (
     Message,
@@ -74,8 +73,7 @@ def shares() -> list[Row]:
 
 def ring_run(link: LinkSpec = LABS_OWN.link_spec) -> Course:
     """The ring of `RANKS` ranks over the labs' NVLink."""
-    program = ring_all_reduce(RANKS)
-    return Course(program, timed_rounds(program, PAYLOAD_BYTES, link), held_after_each_round(program))
+    return AllReduce(RANKS, PAYLOAD_BYTES, link).course("ring")
 
 
 def ring_sums(ring: Course) -> tuple[tuple[tuple[str, ...], ...], ...]:

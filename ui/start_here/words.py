@@ -46,8 +46,6 @@ def fields() -> Mapping[str, object]:
         "held_read_s": held_read_s,
         "held_ms": round(1e3 * held_read_s),
         "operations": 2 * multiplied_parameters(MODEL) / 1e9,
-        "tflops": GPU.bf16_flops / 1e12,
-        "memory_speed": bandwidth(GPU.memory_bytes_per_s, 4),
         "token": TOKEN,
         "prompt": PROMPT,
         "prompt_tokens": LABS_OWN.prompt_tokens,

@@ -6,6 +6,7 @@ import pytest
 import vl_convert
 
 from core.clinic import CASES, examine
+from core.clinic.answers import Answers
 from core.clinic.case import Bars, Histogram
 from core.clinic.three_waits import Knob, response_lines, responses
 from core.collectives.custom_all_reduce import Machine, decide
@@ -105,15 +106,15 @@ def test_sixteen_ranks_are_named_by_the_rule_that_they_meet_and_no_all_reduce_is
 
 def test_answers_read_back_as_they_were_written():
     case = examine("slow_rank", POINTS)
-    given = rows.Answers().with_said("slow_rank", 2)
+    given = Answers().with_said("slow_rank", 2)
     assert given.text() == "c-------"
-    assert rows.Answers.from_text("c-------").of(case) == ("slow_rank", False)
+    assert Answers.from_text("c-------").of(case) == ("slow_rank", False)
     assert given.with_revealed("slow_rank").text() == "C-------"
 
 
 def test_what_was_revealed_cannot_be_changed_and_only_what_was_said_counts():
     cases = [examine(key, POINTS) for key in CASES]
-    given = rows.Answers.from_text("C!a")
+    given = Answers.from_text("C!a")
     assert given.with_said("slow_rank", 0) == given
     assert given.right(cases) == (1, 1)
 
@@ -121,7 +122,7 @@ def test_what_was_revealed_cannot_be_changed_and_only_what_was_said_counts():
 @pytest.mark.parametrize("text", ["", "zzzzzzzz", "!" * 99, "??", "🙂" * 8, "-" * 120, "İabc"])
 def test_nonsense_in_the_address_answers_nothing(text):
     cases = [examine(key, POINTS) for key in CASES]
-    given = rows.Answers.from_text(text)
+    given = Answers.from_text(text)
     assert len(given.text()) == len(CASES)
     assert given.right(cases)[0] == 0
 

@@ -8,6 +8,8 @@ import pytest
 import vl_convert
 
 from core.comm_cost.bill import Step, bill
+from core.comm_cost.expert_parallel import Experts
+from core.comm_cost.readings import two_way
 from core.links.fitted_tables import fitted_tables
 from core.scenario import Scenario
 from core.steps.view import View
@@ -106,7 +108,7 @@ def test_an_engines_kernel_stands_beside_the_ring():
 
 def test_experts_are_compared_layer_by_layer_with_what_attention_sends_told():
     """Between two all-reduces and none stands one: where only the MLP's becomes a dispatch and a combine."""
-    tensor, mixed, by_data, _ = scale.layer_rows(scale.Experts(), LAB.link)
+    tensor, mixed, by_data, _ = scale.layer_rows(Experts(), LAB.link)
     took = [row.latency_ms + row.bandwidth_ms for row in (tensor, mixed, by_data)]
     assert took[1] == pytest.approx(took[0] / 2 + took[2])
     assert "one all-reduce" in mixed.detail
@@ -147,7 +149,7 @@ def test_the_napkin_model_misses_each_machine_by_its_own_factor(series, ranks, r
 
 
 def test_taking_both_directions_for_one_halves_the_bytes_and_not_the_hops():
-    found = slips.two_way(2**24, 8, POINTS)
+    found = two_way(2**24, 8, POINTS)
     assert found.wrong.bandwidth_s == pytest.approx(found.right.bandwidth_s / 2)
     assert found.wrong.latency_s == found.right.latency_s
     assert found.measured_s == pytest.approx(122e-6, rel=0.01)

@@ -7,15 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.catalog import GPUS, LINKS, MODELS
+from core.collectives.clock import AllReduce
 from core.scenario import Scenario
-from core.steps.view import View
+from core.steps.view import View, rule
 from runtime import content
+from runtime.catalog_words import short_name
 from runtime.measurements import measured_all_reduces
 from runtime.prose import Prose
 from ui.comm_cost import words, words_bench
 from ui.comm_cost.rows import AskedBill
 from ui.comm_cost.rows_bench import share_dots
-from ui.comm_cost.rows_rounds import AllReduce
 
 POINTS = measured_all_reduces()
 BLOCKS = content.load("comm_cost")
@@ -90,9 +91,9 @@ def test_a_larger_model_is_told_to_pay_a_smaller_share_on_a_slow_link():
 def test_the_rule_is_told_with_the_pcie_that_the_card_has(key):
     """Every GPU was told PCIe 4 with peer access: an H100 has PCIe 5, and a 4090's copies go through the host."""
     view = View(Scenario(gpu=key, link="nvlink-4"), "decode")
-    told = words.rule(view)
+    told = rule(view)
     assert view.asked == view.compared[1] == view.bus, "the rule said PCIe 5, the question and the bars PCIe 4"
-    seen = told.pcie.name.replace("\u00a0", " ")
+    seen = short_name(told.pcie.link).replace("\u00a0", " ")
     assert seen == {"h100-sxm": "PCIe 5 x16", "v100-sxm2": "PCIe 3 x16"}.get(key, seen)
     assert key != "rtx-4090" or told.pcie.prefill < 1
     assert told.fabric.prefill > told.pcie.prefill

@@ -4,6 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.catalog import link
+from core.collectives.clock import AllReduce
 from core.collectives.cost import collective_cost
 from ui.comm_cost import rounds as comm_rounds
 from ui.comm_cost import rows_rounds as rows
@@ -11,7 +12,7 @@ from ui.comm_cost import rows_rounds as rows
 
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 def test_every_course_ends_when_its_closed_form_does(ranks):
-    all_reduce = rows.AllReduce(ranks, 2**13, link("nvlink-3"))
+    all_reduce = AllReduce(ranks, 2**13, link("nvlink-3"))
     for algorithm, race in zip(rows.ALGORITHMS, rows.races(all_reduce), strict=True):
         assert race.end_s == pytest.approx(
             collective_cost("all_reduce", algorithm, 2**13, ranks, all_reduce.link).total_s
@@ -19,7 +20,7 @@ def test_every_course_ends_when_its_closed_form_does(ranks):
 
 
 def test_a_courses_rounds_are_shares_of_the_longest():
-    all_reduce = rows.AllReduce(4, 2**13, link("nvlink-lab"))
+    all_reduce = AllReduce(4, 2**13, link("nvlink-lab"))
     found = rows.races(all_reduce)
     course = comm_rounds.shares(found[0], found[0].end_s, title="ring", detail="", total="")
     assert (course.ranks, course.chunks, len(course.rounds), len(course.held)) == (4, 4, 6, 7)
@@ -31,7 +32,7 @@ def test_a_courses_rounds_are_shares_of_the_longest():
 
 def test_the_stops_are_arrivals_and_none_is_on_top_of_another():
     """At 8 KiB ring, tree and one-shot arrive within some nanoseconds of one another: one stop, not three."""
-    found = rows.races(rows.AllReduce(4, 2**13, link("nvlink-lab")))
+    found = rows.races(AllReduce(4, 2**13, link("nvlink-lab")))
     stops = rows.stops(found)
     assert (stops[0].text, stops[-1].time_s) == ("0", max(race.end_s for race in found))
     assert len(stops) == 7
