@@ -1,14 +1,15 @@
 """A placed plan under load: the cost of its engine's steps, and every plan judged at the rate that was asked."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 
 from core.errors import OutOfRangeError
 from core.placement.plan import Plan, Question
 from core.placement.planner import AtRate, Placement, place
 from core.serving.arrivals import poisson_arrivals, seeded
+from core.serving.curve import Promise, highest_kept, load_curve
 from core.serving.load import EngineCost
-from core.serving.simulate import simulate
+from core.serving.simulate import LoadResult, simulate
 
 
 def engine_cost(question: Question, plan: Plan, most_sequences: int | None = None) -> EngineCost:
@@ -88,3 +89,48 @@ def at_rate(question: Question, plan: Plan) -> AtRate:
         return AtRate(most, inf, inf, chunk)
     arrivals = poisson_arrivals(1.0, REQUESTS, seeded(0)) / rate
     return AtRate(most, *simulate(cost, arrivals, chunk).at(demand.percentile), chunk)
+
+
+REQUESTS = 1000
+"""Requests of each run, fewer where prompts are long: the ladder's twelve runs take a third of a second."""
+
+
+@dataclass(frozen=True)
+class LoadAsk:
+    """What is promised of the slowest hundredth, how much of a prompt a step reads, and which arrivals."""
+
+    ttft_ms: float = 1000.0
+    itl_ms: float = 100.0
+    chunk_tokens: int = 2048
+    seed: int = 0
+
+    @property
+    def promise(self) -> Promise:
+        return Promise(self.ttft_ms / 1e3, self.itl_ms / 1e3)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A plan's engine over its ladder of rates. Those of `curve` are one engine's; `engines` share the whole."""
+
+    plan: Plan
+    ask: LoadAsk
+    cost: EngineCost
+    curve: tuple[LoadResult, ...]
+
+    @property
+    def engines(self) -> int:
+        """Replicas that requests are distributed to at random."""
+        return self.plan.layout.replicas
+
+    @property
+    def kept(self) -> LoadResult | None:
+        """The highest rate that keeps both promises."""
+        return highest_kept(self.curve, self.ask.promise)
+
+
+def loaded(question: Question, plan: Plan, ask: LoadAsk) -> Loaded:
+    """The plan's engine, run at each rate of the ladder with one seed."""
+    cost = engine_cost(question, plan)
+    curve = load_curve(cost, REQUESTS, seeded(ask.seed), chunk_tokens=ask.chunk_tokens)
+    return Loaded(plan, ask, cost, curve)

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
+from core.placement.plan import Question
 from core.serving.arrivals import Floats, poisson_arrivals, seeded
 from core.serving.load import EngineCost
 from core.serving.simulate import Course, follow
-from core.strategy.entrants import Entrant
+from core.strategy.entrants import Entrant, entrants
 
 REQUESTS = 400
 """Of a race: enough for a lane that cannot keep up to show it."""
@@ -185,3 +186,30 @@ def _by(time_s: float, until_s: float | None) -> bool:
 def _mean(values: Iterable[float]) -> float | None:
     seen = list(values)
     return fmean(seen) if seen else None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Who races, at which load, and how it went. Without two plans there is no race."""
+
+    entered: tuple[Entrant, ...]
+    ran: Race | None
+
+    @property
+    def winner(self) -> Lane | None:
+        """The lane whose answers take the least time."""
+        return None if self.ran is None else self.ran.lanes[self.ran.winner]
+
+    @property
+    def answer(self) -> float:
+        """What tells this race from another: how long its winner takes."""
+        return 0.0 if self.winner is None else self.winner.answer_s
+
+
+def asked(question: Question, load: str) -> Asked:
+    """A question's race at one of the loads."""
+    entered = entrants(question)
+    if len(entered) < 2:
+        return Asked(entered, None)
+    rate = LOADS[load] * max(entrant.capacity_per_s for entrant in entered)
+    return Asked(entered, race(entered, rate, question.cluster.gpu.vllm_batched_tokens))

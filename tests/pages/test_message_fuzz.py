@@ -28,6 +28,7 @@ from core.placement.plan import Plan, Question, judge
 from core.placement.preflight import ENGINES
 from core.placement.serve_flags import serve_command
 from core.strategy.race import LOADS
+from core.strategy.race import asked as race_asked
 from runtime.room_ring import MOST_PRESENT, RoomRing
 from runtime.rooms import MOST_QUESTIONS, MOST_ROOMS, MOST_VOTERS, Rooms, code_of, pass_of
 from runtime.rooms import Question as Asked
@@ -176,7 +177,7 @@ def written(name: str) -> None:
 def raced(told: tuple[Machine, Demand, str]) -> None:
     """A race of as many GPUs as are asked within the server itself, at lengths and targets at either end."""
     machine, demand, load = told
-    asked = rows_race.asked(question_of(MODELS["llama-3-8b"], machine, demand), load)
+    asked = race_asked(question_of(MODELS["llama-3-8b"], machine, demand), load)
     assert len(asked.entered) < 2 or asked.winner is not None
     assert all(rows_race.entrant_cells(asked.entered))
 

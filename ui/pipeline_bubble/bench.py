@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.experiments import Comparison, Serving
+from core.pipeline_bubble.pairs import pair, shared_ticks
 from core.pipeline_bubble.schedules.actions import exact
 from core.pipeline_bubble.schedules.families import FAMILIES
 from core.text.numbers import whole
@@ -172,7 +173,7 @@ def _two_schedules(page: Page, asked: Asked) -> None:
     versus = asked.versus
     with page.guarded():
         small = versus.stages * versus.microbatches * versus.chunks <= AT_ONCE_ACTIONS
-        compared = rows.pair(versus, asked.path) if small else workers.run(rows.pair, versus, asked.path)
+        compared = pair(versus, asked.path) if small else workers.run(pair, versus, asked.path)
         first, second = compared
         page.prose = _with(page.prose, first=first, second=second)
         drawn = map(grids.trained, compared)
@@ -187,7 +188,7 @@ def _two_schedules(page: Page, asked: Asked) -> None:
 def _served(serve: Serving) -> tuple[Grid, int]:
     """A pipe's first rounds, and how many ticks of it are a unit of time."""
     timeline = serve.from_empty()
-    ticks = rows.shared_ticks(timeline)
+    ticks = shared_ticks(timeline)
     return grids.served(timeline, serve.in_flight, ticks), ticks
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.experiments import Cheat, Serving, Stuck
+from core.pipeline_bubble.pairs import Drawn
 from core.pipeline_bubble.schedules.actions import Span
 from core.pipeline_bubble.schedules.grid import Grid as Cells
 from core.pipeline_bubble.schedules.grid import tick_grid
@@ -17,7 +18,7 @@ from core.pipeline_bubble.schedules.simulator import Timeline
 from runtime.kept import kept
 from runtime.prose import named, said
 from ui import held_axes
-from ui.pipeline_bubble.rows import Drawn, fill_drain_run, triangles_terms
+from ui.pipeline_bubble.rows import fill_drain_run, triangles_terms
 from ui.players.schedule_player import Grid, Level, Mark, Stop, schedule_player
 from ui.scenes import Page
 

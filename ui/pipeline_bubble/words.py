@@ -14,11 +14,12 @@ from core.pipeline_bubble.experiments import (
     Stuck,
     low_traffic,
 )
+from core.pipeline_bubble.pairs import Drawn
 from core.pipeline_bubble.schedules.paths import Wait
 from core.pipeline_bubble.schedules.validity import Violation
 from runtime.kept import kept
 from runtime.prose import said
-from ui.pipeline_bubble.rows import STEM, Bench, Drawn
+from ui.pipeline_bubble.rows import STEM, Bench
 
 
 @kept

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.placement.plan import Plan, Question
+from core.placement.under_load import LoadAsk, loaded
 from core.serving.bench_reader import read_bench_results
 from runtime import workers
 from runtime.prose import said
@@ -20,11 +21,11 @@ CHUNKS = [256, 512, 1024, 2048, 4096, 8192, 16384]
 KEY = "bench_result"
 
 
-def ask(page: Page) -> rows.LoadAsk:
+def ask(page: Page) -> LoadAsk:
     """What the tab asks. Runs in every scene, so that the URL keeps it."""
-    usual = rows.LoadAsk(chunk_tokens=page.scenario.gpu_spec.vllm_batched_tokens)
+    usual = LoadAsk(chunk_tokens=page.scenario.gpu_spec.vllm_batched_tokens)
     with page.controls("load"):
-        return rows.LoadAsk(
+        return LoadAsk(
             ttft_ms=page.control(inputs.number, "p99_ttft", "says.first_token_ms_p", 1.0, 1e6, usual.ttft_ms),
             itl_ms=page.control(inputs.number, "p99_itl", "says.between_tokens_ms_p", 0.1, 1e5, usual.itl_ms),
             chunk_tokens=page.control(
@@ -34,12 +35,12 @@ def ask(page: Page) -> rows.LoadAsk:
         )
 
 
-def under_load(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan | None) -> None:
+def under_load(page: Page, asked: LoadAsk, question: Question, plan: Plan | None) -> None:
     """The whole tab, of the plan that is shown."""
     if plan is None or not plan.fits:
         page.reading("load.nothing")
         return
-    load = workers.run(rows.loaded, question, plan, asked)
+    load = workers.run(loaded, question, plan, asked)
     page.fill(load_fields(load))
     figure, margin = page.split()
     with figure:
@@ -57,7 +58,7 @@ def under_load(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan |
     tested.beside_times(question.cluster.gpu, question.model)
 
 
-def _bench(page: Page, asked: rows.LoadAsk, question: Question, plan: Plan) -> None:
+def _bench(page: Page, asked: LoadAsk, question: Question, plan: Plan) -> None:
     """What a benchmark of one's own said, beside the same requests on this plan."""
     with st.container(key="aside_bench"):
         page.say("load.bench")

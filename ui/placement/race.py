@@ -5,7 +5,7 @@ from functools import lru_cache
 import streamlit as st
 
 from core.placement.plan import Question as Plans
-from core.strategy.race import LOADS
+from core.strategy.race import LOADS, Asked, asked
 from runtime import workers
 from runtime.prose import said
 from runtime.quantities import seconds
@@ -28,10 +28,10 @@ def ask(page: Page) -> str:
 
 
 @lru_cache(maxsize=16)
-def _raced(question: Plans, load: str) -> rows.Asked:
+def _raced(question: Plans, load: str) -> Asked:
     """A race, once for whoever asks the same."""
     at_once = question.cluster.gpus <= beside.AT_ONCE_GPUS
-    return rows.asked(question, load) if at_once else workers.run(rows.asked, question, load)
+    return asked(question, load) if at_once else workers.run(asked, question, load)
 
 
 def scene(page: Page, question: Plans, load: str) -> None:
@@ -66,13 +66,13 @@ def scene(page: Page, question: Plans, load: str) -> None:
     tested.beside_times(question.cluster.gpu, question.model)
 
 
-def _told(page: Page, asked: rows.Asked, load: str) -> None:
+def _told(page: Page, asked: Asked, load: str) -> None:
     st.markdown(_table(page, asked, load))
     if asked.ran is not None:
         page.table(frame(rows.lane_rows(asked.ran)), "race.reading")
 
 
-def _table(page: Page, asked: rows.Asked, load: str) -> str:
+def _table(page: Page, asked: Asked, load: str) -> str:
     """Who takes part, as a table in Markdown; a wall has room for short heads and this load's own pace."""
     left_out = ("full" if load == LIGHT else "alone") if page.look.present else ""
     shown = [column for column, head in enumerate(rows.HEADS) if head != left_out]
@@ -91,7 +91,7 @@ def _pick(label: str, key: str, numbers: list[int]) -> int:
     return st.segmented_control(label, numbers, key=key, bind="query-params") or 0
 
 
-def _play(page: Page, asked: rows.Asked, named: int | None) -> None:
+def _play(page: Page, asked: Asked, named: int | None) -> None:
     ran = asked.ran
     assert ran is not None
     end_s = held_axes.span("race", ran.end_s)

@@ -1,69 +1,21 @@
 """The planner under load: its tails by arrival rate, and a benchmark's result beside what the plan should show."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from core.catalog import model as find_model
 from core.errors import ShardlabError, UnknownNameError
 from core.placement.bench_prediction import BenchPrediction, predict_bench
 from core.placement.plan import Plan, Question
-from core.placement.under_load import engine_cost
+from core.placement.under_load import Loaded
 from core.serving.arrivals import seeded
 from core.serving.bench_results import BenchResult, Clocked, printed_bench
-from core.serving.curve import Promise, highest_kept, load_curve
-from core.serving.load import EngineCost
-from core.serving.simulate import LoadResult
 from runtime.prose import explained, worded
 from runtime.prose import said as phrase
 from runtime.quantities import plain
 from runtime.rows import Row
 
-REQUESTS = 1000
-"""Requests of each run, fewer where prompts are long: the ladder's twelve runs take a third of a second."""
-
 SHOWN_RESULTS = 12
 """Results of one paste that are predicted: each is a run of its own."""
-
-
-@dataclass(frozen=True)
-class LoadAsk:
-    """What is promised of the slowest hundredth, how much of a prompt a step reads, and which arrivals."""
-
-    ttft_ms: float = 1000.0
-    itl_ms: float = 100.0
-    chunk_tokens: int = 2048
-    seed: int = 0
-
-    @property
-    def promise(self) -> Promise:
-        return Promise(self.ttft_ms / 1e3, self.itl_ms / 1e3)
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A plan's engine over its ladder of rates. Those of `curve` are one engine's; `engines` share the whole."""
-
-    plan: Plan
-    ask: LoadAsk
-    cost: EngineCost
-    curve: tuple[LoadResult, ...]
-
-    @property
-    def engines(self) -> int:
-        """Replicas that requests are distributed to at random."""
-        return self.plan.layout.replicas
-
-    @property
-    def kept(self) -> LoadResult | None:
-        """The highest rate that keeps both promises."""
-        return highest_kept(self.curve, self.ask.promise)
-
-
-def loaded(question: Question, plan: Plan, ask: LoadAsk) -> Loaded:
-    """The plan's engine, run at each rate of the ladder with one seed."""
-    cost = engine_cost(question, plan)
-    curve = load_curve(cost, REQUESTS, seeded(ask.seed), chunk_tokens=ask.chunk_tokens)
-    return Loaded(plan, ask, cost, curve)
 
 
 def tails(loaded: Loaded) -> list[Row]:

@@ -1,11 +1,9 @@
 """The race of plans: who takes part, and each lane's queue, cache and times at every sample of the clock."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from core.placement.plan import Question
-from core.strategy.entrants import Entrant, entrants
-from core.strategy.race import LOADS, Lane, Race, race
+from core.strategy.entrants import Entrant
+from core.strategy.race import Lane, Race
 from runtime.prose import said
 from runtime.quantities import grouped, percent, seconds
 from runtime.rows import Row
@@ -13,33 +11,6 @@ from runtime.rows import Row
 STOPS = 24
 SAMPLES = 10
 """Between two stops."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Who races, at which load, and how it went. Without two plans there is no race."""
-
-    entered: tuple[Entrant, ...]
-    ran: Race | None
-
-    @property
-    def winner(self) -> Lane | None:
-        """The lane whose answers take the least time."""
-        return None if self.ran is None else self.ran.lanes[self.ran.winner]
-
-    @property
-    def answer(self) -> float:
-        """What tells this race from another: how long its winner takes."""
-        return 0.0 if self.winner is None else self.winner.answer_s
-
-
-def asked(question: Question, load: str) -> Asked:
-    """A question's race at one of the loads."""
-    entered = entrants(question)
-    if len(entered) < 2:
-        return Asked(entered, None)
-    rate = LOADS[load] * max(entrant.capacity_per_s for entrant in entered)
-    return Asked(entered, race(entered, rate, question.cluster.gpu.vllm_batched_tokens))
 
 
 def entrant_cells(entered: Sequence[Entrant]) -> list[tuple[str, ...]]:

@@ -15,6 +15,7 @@ from core.placement.planner import Placement
 from core.placement.shortlist import MOST_REFUSED
 from core.placement.topology import Topology
 from core.placement.trace import targets, usable_source
+from core.placement.under_load import Loaded
 from core.remark import remark
 from core.serving.curve import LADDER
 from core.serving.load import steady_state
@@ -24,7 +25,6 @@ from runtime.prose import said, worded
 from runtime.quantities import local
 from ui.placement.rows import MOST_LOST, case_plans, lost
 from ui.placement.rows_accuracy import EVERY, short, signed
-from ui.placement.rows_load import Loaded
 
 
 def fields(placement: Placement, plan: Plan | None, topology: Topology | None) -> Mapping[str, object]:

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from core.pipeline_bubble import pairs
 from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.experiments import Comparison, Serving
@@ -34,7 +35,7 @@ def test_every_figure_says_what_its_rows_say(look):
     drawn = words(charts.formula_dots(rows.formula_rows(FillDrain(8, 16)), look))
     assert {"30.4 %", "43.8 %", "33.3 %", "15.2 %", "87.5 %"} <= set(drawn)
     versus = Comparison()
-    held = rows.held_rows(*rows.pair(versus, False))
+    held = rows.held_rows(*pairs.pair(versus, False))
     assert {"1F1B", "ZBV", "held, microbatches"} <= set(words(charts.held_bars(held, look)))
 
 
@@ -95,5 +96,5 @@ def test_a_schedule_is_a_table_as_well():
     table = grids.table(grids.forward(run, 2))
     assert table.set_index("row").loc["stage 1"].tolist() == ["–", "0", "1", "2"]
     side = Comparison().side("1f1b")
-    trained = grids.table(grids.trained(rows.drawn(side, 1, False))).set_index("row").drop(columns="version")
+    trained = grids.table(grids.trained(pairs.drawn(side, 1, False))).set_index("row").drop(columns="version")
     assert trained.loc["rank 3"].tolist()[3:6] == ["0", "B0", "B0"]

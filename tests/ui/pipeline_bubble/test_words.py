@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 
 from core.errors import ShardlabError
+from core.pipeline_bubble import pairs
 from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.experiments import Cheat, Comparison, Serving, Stuck
@@ -75,7 +76,7 @@ def test_a_model_that_no_pipe_divides_is_refused_in_its_own_words():
 def test_a_schedule_that_holds_as_much_pays_nothing_for_its_order():
     """1F1B and ZBV each hold four microbatches on the fullest rank: no memory is called a price."""
     sides = [Comparison(stages=4, microbatches=8).side(key) for key in ("1f1b", "zbv")]
-    first, second = (rows.drawn(side, 2, with_path=False) for side in sides)
+    first, second = (pairs.drawn(side, 2, with_path=False) for side in sides)
     assert first.most_held == second.most_held
     told = Prose(content.load("pipeline_bubble"), {"first": first, "second": second})
     assert "neither pays" in told.text(words.held_block(first, second))

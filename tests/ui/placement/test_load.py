@@ -9,6 +9,7 @@ import vl_convert
 from core.catalog import gpu, model
 from core.evidence.accuracy import accuracy_of
 from core.evidence.report import residuals
+from core.placement import under_load
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
 from core.placement.layout import Layout
@@ -39,7 +40,7 @@ QUESTION = Question(
 
 @pytest.fixture(scope="module")
 def four_by_two():
-    return load.loaded(QUESTION, judge(QUESTION, Layout(4, replicas=2)), load.LoadAsk())
+    return under_load.loaded(QUESTION, judge(QUESTION, Layout(4, replicas=2)), under_load.LoadAsk())
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_rates_are_all_engines_together(four_by_two):
 
 
 def test_a_promise_that_nothing_keeps_is_said_so(four_by_two):
-    strict = replace(four_by_two, ask=load.LoadAsk(itl_ms=0.1))
+    strict = replace(four_by_two, ask=under_load.LoadAsk(itl_ms=0.1))
     assert strict.kept is None
     assert not any(row.kept for row in load.tails(strict))
 
