@@ -23,6 +23,7 @@ from core.errors import ShardlabError
 from core.links.fitted_tables import fitted_tables
 from core.links.nccl_tests import read_tables
 from core.models.hf_config import model_from_config
+from core.pipeline_bubble.asked import Bench
 from core.placement.topology import read_topology
 from core.scenario import Scenario
 from core.serving.bench_reader import read_bench_results
@@ -42,7 +43,6 @@ from tests.core.links.printed_tables import table
 from tests.core.serving.test_bench_results import PRINTED, SAVED
 from tests.core.startup_log.printed_logs import DEEPSEEK, QWEN2
 from ui.comm_cost.rows import AskedBill
-from ui.pipeline_bubble.rows import Bench
 from ui.placement.examples import EXAMPLE_CONFIG, EXAMPLE_TRACE
 from ui.placement.pin import Pin
 

@@ -7,11 +7,11 @@ import streamlit as st
 from core.clinic.faults import FAULTS, Fault
 from core.clinic.hang import TESTS, Outcome, Standing, judge_causes, next_test
 from core.clinic.hang_log import read_hang
+from core.clinic.hang_state import HangState
 from core.clinic.silent_init import silent_init
 from runtime.faults import recorded
 from runtime.prose import named, said
 from ui import inputs
-from ui.clinic.words import HangState
 from ui.paste import pasted, read
 from ui.prose import prose_of
 from ui.scenes import Page

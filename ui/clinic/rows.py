@@ -1,4 +1,4 @@
-"""The clinic: what its figures draw, and the answers a visitor has given, as they stand in the URL."""
+"""The clinic: what the figures of its cases draw."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from core.clinic.three_waits import Response
 from core.units import GIB
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, percent, seconds
-from runtime.rows import Row
+from runtime.rows import Row, stacked, table
 
 _NUMBERED = re.compile(r"(rank|stage|hop) (\d.*)")
 
@@ -41,23 +41,14 @@ def _scale(bars: Bars) -> tuple[float, str]:
 def bar_parts(bars: Bars) -> list[Row]:
     """The terms of each bar, one after another from zero."""
     scale, _ = _scale(bars)
-    places, ends, parts = _places(bars), dict.fromkeys(_places(bars), 0.0), []
-    for segment in bars.segments:
-        start = ends[segment.bar]
-        ends[segment.bar] = start + scale * segment.amount
-        word = _TERM_WORDS[segment.term] and named("clinic", _TERM_WORDS[segment.term])
-        text = f"{word} {_amount(bars, segment.amount)}" if word else ""
-        parts.append(
-            Row(
-                bar=bar_name(segment.bar),
-                position=places[segment.bar],
-                term=segment.term,
-                start=start,
-                end=ends[segment.bar],
-                in_words=text,
-            )
-        )
-    return parts
+    rows = []
+    for bar, position in _places(bars).items():
+        own = ((segment, scale * segment.amount) for segment in bars.segments if segment.bar == bar)
+        for segment, start, end in stacked(own):
+            word = _TERM_WORDS[segment.term] and named("clinic", _TERM_WORDS[segment.term])
+            text = f"{word} {_amount(bars, segment.amount)}" if word else ""
+            rows.append((bar_name(bar), position, segment.term, start, end, text))
+    return table("bar position term start end in_words", rows)
 
 
 def bar_ends(bars: Bars) -> list[Row]:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from core.clinic import Case
 from core.clinic.cross_node import STALL_CHANCE, STALL_S
-from core.clinic.faults import Fault
-from core.clinic.hang import Cause, Finding, Test
 from core.clinic.hang_log import HangLog
+from core.clinic.hang_state import HangState
 from core.clinic.three_waits import ONE_TOKEN, PIPELINE, RING, TP, Knob, responses
 from core.collectives.custom_all_reduce import CAPS_SINCE, SYMMETRIC_MEMORY_DEFAULT_SINCE, Decision, kernel
 from core.collectives.releases import RELEASES_READ
@@ -18,26 +17,6 @@ from runtime.quantities import local
 from ui.clinic.rows_kernel import asks
 from ui.clinic.rows_straggler import SIZES
 from ui.two_way_tp.rows_runs import hardware
-
-
-@dataclass(frozen=True)
-class HangState:
-    """What the scene of hangs knows: the log's findings, the causes after it and the tests, and the next test.
-
-    Or the recorded fault that is looked at, and what was said of it.
-    """
-
-    log: HangLog
-    findings: tuple[Finding, ...]
-    next_test: Test | None
-    fault: Fault | None = None
-    diagnosis: str = ""
-
-    @property
-    def left(self) -> list[Cause]:
-        """The causes that are not excluded; of supported ones only those, where there are any."""
-        supported = [finding.cause for finding in self.findings if finding.standing == "supported"]
-        return supported or [finding.cause for finding in self.findings if finding.standing != "excluded"]
 
 
 def name_of(prose: Prose, case: Case, code: str) -> str:
@@ -87,9 +66,9 @@ def _straggler_fields(knob: Knob) -> Mapping[str, object]:
         "pipeline_longer": longer[PIPELINE],
         "one_longer": longer[ONE_TOKEN],
         "last_rank": knob.ranks - 1,
-        "others_wait": said("clinic", "says.other_waits")
-        if knob.ranks == 2
-        else said("clinic", "says.others_wait", ranks=knob.ranks - 1),
+        "others_wait": said(
+            "clinic", "says.other_waits" if knob.ranks == 2 else "says.others_wait", ranks=knob.ranks - 1
+        ),
         "last_stage": knob.stages - 1,
         "jitter_ranks": most,
         "harmonic": harmonic(most),

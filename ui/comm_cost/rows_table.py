@@ -24,11 +24,7 @@ MOST_SAID = 60
 def title(number: int, own: FittedTable) -> str:
     """What a table is called among several: `1: all_reduce, 8 ranks, 18 rows`."""
     table = own.table
-    ranks = (
-        said("comm_cost", "says.ranks_2", ranks=table.ranks)
-        if table.ranks
-        else said("comm_cost", "says.ranks_unknown")
-    )
+    ranks = said("comm_cost", "says.ranks_2" if table.ranks else "says.ranks_unknown", table)
     name = table.op or said("comm_cost", "says.unnamed")
     return said("comm_cost", "says.rows", number=number, value=name, ranks=ranks, rows=len(table.rows))
 

@@ -21,7 +21,7 @@ from core.steps.model import ACTIVATION_BYTES
 from core.steps.view import PHASES, View
 from core.units import GB, GIB
 from runtime.prose import named, said
-from runtime.quantities import decimal_bytes, grouped, percent, plain
+from runtime.quantities import decimal_bytes, percent, plain
 from runtime.rows import Row
 from ui.comm_cost.rows_bench import flips_in_words
 from ui.comm_cost.rows_residuals import small
@@ -142,9 +142,9 @@ def batch(view: View, points: Sequence[Row]) -> Fields:
         ),
         "batch_one": share_of(points, name, 1),
         "batch_many": share_of(points, name, most),
-        "batch_turn": said("comm_cost", "says.sequences", carried=grouped(carried[0]))
-        if carried
-        else said("comm_cost", "says.no_batch_shown"),
+        "batch_turn": said(
+            "comm_cost", "says.sequences" if carried else "says.no_batch_shown", carried=min(carried, default=0)
+        ),
         "batch_ridge": ridge_batch(scenario.model_spec, scenario.gpu_spec, scenario.weight_dtype),
     }
 

@@ -19,9 +19,9 @@ def fields(scenario: Scenario, phase: Phase, own: FittedTable) -> Mapping[str, o
     away = extrapolation(link, scenario.tp) if link else None
     return {
         "table_op": table.op or said("comm_cost", "says.test_that_nothing_names"),
-        "table_ranks": said("comm_cost", "says.ranks_2", ranks=table.ranks)
-        if table.ranks
-        else said("comm_cost", "says.number_ranks_that_nothing"),
+        "table_ranks": said(
+            "comm_cost", "says.ranks_2" if table.ranks else "says.number_ranks_that_nothing", table
+        ),
         "table_rows": len(table.rows),
         "table_dropped": len(table.dropped),
         "own_link": link,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from core.pipeline_bubble.asked import MOST_MICROBATCHES, MOST_STAGES, Bench
 from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.experiments import Comparison, Serving
 from core.pipeline_bubble.pairs import pair, shared_ticks
@@ -34,8 +35,8 @@ class Asked:
     """What the bench's controls say."""
 
     figure: str
-    bench: rows.Bench
-    pin: rows.Bench | None
+    bench: Bench
+    pin: Bench | None
     versus: Comparison
     path: bool
     serve: Serving
@@ -52,7 +53,7 @@ def ask(page: Page) -> Asked:
     present = page.look.present
     with page.controls("sizes", *_in_sight(figure in (AGAINST_M, RUN) and not present)):
         bench = _bench(page)
-        pin = rows.Bench.pinned(inputs.memo(page.key("pin")))
+        pin = Bench.pinned(inputs.memo(page.key("pin")))
         keep = "" if pin else bench.text()
         st.button(
             said("pipeline_bubble", "says.pin") if keep else said("pipeline_bubble", "says.unpin"),
@@ -97,10 +98,10 @@ def _in_sight(seen: bool) -> tuple[str, ...]:
     return ("bench",) if seen else ()
 
 
-def _bench(page: Page) -> rows.Bench:
-    return rows.Bench(
-        page.control(inputs.whole, "bench_p", "says.stages_p", 1, rows.MOST_STAGES, 8),
-        page.control(inputs.whole, "bench_m", "says.microbatches_m", 1, rows.MOST_MICROBATCHES, 16),
+def _bench(page: Page) -> Bench:
+    return Bench(
+        page.control(inputs.whole, "bench_p", "says.stages_p", 1, MOST_STAGES, 8),
+        page.control(inputs.whole, "bench_m", "says.microbatches_m", 1, MOST_MICROBATCHES, 16),
         page.control(inputs.whole, "budget", "says.budget_time", 1, 99, 10),
     )
 

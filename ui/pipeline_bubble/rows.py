@@ -1,12 +1,10 @@
 """Lab 04: what the page's bench asks of one run, the rows of its charts, and the fractions it writes by hand."""
 
-import re
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from core.pipeline_bubble.asked import MOST_MICROBATCHES, Bench
 from core.pipeline_bubble.bubble import (
-    Budget,
     FillDrain,
     Formula,
     bubble_fraction,
@@ -21,48 +19,16 @@ from core.pipeline_bubble.layouts import Layout
 from core.pipeline_bubble.pairs import Drawn
 from core.pipeline_bubble.schedules.actions import Span
 from core.pipeline_bubble.schedules.serving import steady_decode
-from core.text.numbers import whole
 from runtime.kept import kept
 from runtime.prose import said
 from runtime.rows import Row
 
 STEM = "pipeline_bubble"
-MOST_STAGES, MOST_MICROBATCHES = 64, 1024
 NOBODY_WAITS = "nobody waits"
 ONE_EARLY = "one stage a tick early"
 DEADLOCK = "a deadlock"
 WRONG_FORMULA = "a wrong formula"
 WRONGS = (NOBODY_WAITS, ONE_EARLY, DEADLOCK, WRONG_FORMULA)
-
-
-@dataclass(frozen=True)
-class Bench:
-    """One run on the bench, and the share of time that may be idle."""
-
-    stages: int = 8
-    microbatches: int = 16
-    budget_percent: int = 10
-
-    @property
-    def run(self) -> FillDrain:
-        return FillDrain(self.stages, self.microbatches)
-
-    @property
-    def budget(self) -> Budget:
-        """The budget on these stages."""
-        return Budget(self.stages, Fraction(self.budget_percent, 100))
-
-    def text(self) -> str:
-        """The sizes as they are kept in the address: `8x16`."""
-        return f"{self.stages}x{self.microbatches}"
-
-    @classmethod
-    def pinned(cls, text: str) -> "Bench | None":
-        """The sizes that `text` keeps, or None where it keeps none that the bench could have asked for."""
-        kept = re.fullmatch(r"(\d{1,2})x(\d{1,4})", text)
-        stages, microbatches = map(whole, kept.groups()) if kept else (0, 0)
-        within = 1 <= stages <= MOST_STAGES and 1 <= microbatches <= MOST_MICROBATCHES
-        return cls(stages, microbatches) if within else None
 
 
 cheat, stuck = lru_cache(maxsize=8)(Cheat), lru_cache(maxsize=8)(Stuck)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from core.pipeline_bubble.asked import Bench
 from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.experiments import (
@@ -19,7 +20,7 @@ from core.pipeline_bubble.schedules.paths import Wait
 from core.pipeline_bubble.schedules.validity import Violation
 from runtime.kept import kept
 from runtime.prose import said
-from ui.pipeline_bubble.rows import STEM, Bench
+from ui.pipeline_bubble.rows import STEM
 
 
 @kept

@@ -75,11 +75,7 @@ def rank_name(rank: RankMemory, plan: Plan) -> str:
     """Which ranks a bar is: `ranks 0 to 7, layers 0 to 39`."""
     first = rank.stage * rank.ranks
     last = first + rank.ranks - 1
-    who = (
-        phrase("placement", "says.rank", first=first)
-        if first == last
-        else phrase("placement", "says.ranks", first=first, last=last)
-    )
+    who = phrase("placement", "says.rank" if first == last else "says.ranks", first=first, last=last)
     start = sum(other.layers for other in plan.ranks[: rank.stage])
     return phrase("placement", "says.layers", who=who, start=start, start_2=start + rank.layers - 1)
 

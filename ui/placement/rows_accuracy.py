@@ -69,15 +69,10 @@ def dots(residuals: Sequence[Residual], chosen: str) -> list[Row]:
 def run_name(each: Residual) -> str:
     """What was run, in one line."""
     measurement = each.measurement
-    batch = (
-        named("shell", "full")
-        if measurement.batch is None
-        else phrase("placement", "says.batch", batch=measurement.batch)
-    )
+    full = measurement.batch is None
+    batch = named("shell", "full") if full else phrase("placement", "says.batch", measurement)
     stages = f" PP={measurement.pp_size}" if measurement.pp_size > 1 else ""
-    lengths = phrase(
-        "placement", "says.tokens", prompt_tokens=measurement.prompt_tokens, output_tokens=measurement.output_tokens
-    )
+    lengths = phrase("placement", "says.tokens", measurement)
     placed = f"{measurement.gpu.name}, TP={measurement.group.tp_size}{stages}"
     return f"{told(measurement.model.name)}, {measurement.dtype}, {placed}, {batch}, {lengths}"
 

@@ -101,20 +101,12 @@ def _seen(topology: Topology | None) -> str:
     if topology is None:
         return ""
     domains = ", ".join("+".join(map(str, domain)) for domain in topology.domains[:8])
-    nvlink = (
-        said("placement", "says.nvlink_joins", domains=domains)
-        if topology.nvlink_present
-        else said("placement", "says.no_nvlink")
+    nvlink = said(
+        "placement", "says.nvlink_joins" if topology.nvlink_present else "says.no_nvlink", domains=domains
     )
     nics = said("placement", "says.nics_near_gpu", near_nics=len(topology.near_nics), nics=len(topology.nics))
-    return said(
-        "placement",
-        "says.gpus_farthest_pair",
-        gpus=topology.gpus,
-        nvlink=nvlink,
-        worst_way=topology.worst_way,
-        nics=nics,
-    )
+    told = {"gpus": topology.gpus, "nvlink": nvlink, "worst_way": topology.worst_way, "nics": nics}
+    return said("placement", "says.gpus_farthest_pair", **told)
 
 
 def _cases() -> dict[str, object]:
@@ -143,9 +135,7 @@ def load_fields(load: Loaded) -> Mapping[str, object]:
         "half": half,
         "settled": settled,
         "kept": kept,
-        "engines": said("placement", "says.one_engine")
-        if engines == 1
-        else said("placement", "says.engines", engines=engines),
+        "engines": said("placement", "says.one_engine" if engines == 1 else "says.engines", engines=engines),
         "capacity_per_s": engines * load.cost.capacity_per_s,
         "first_per_s": engines * load.curve[0].arrivals_per_s,
         "half_per_s": engines * half.arrivals_per_s,
@@ -176,9 +166,7 @@ def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: s
     return {
         "of_steps": accuracy_of(gpu, model, "decode") or accuracy_of(gpu, model, "run"),
         "constants_from": said("placement", f"says.constants_{_told_by(here)}", here),
-        "chosen": said("placement", "says.over_every_source")
-        if chosen == EVERY
-        else said("placement", "says.in", chosen=chosen),
+        "chosen": said("placement", "says.over_every_source" if chosen == EVERY else "says.in", chosen=chosen),
         "chosen_off": said("placement", _off(len(rows)), error=shown.median_error, rows=len(rows))
         if shown
         else "–",

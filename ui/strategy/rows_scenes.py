@@ -15,7 +15,7 @@ from runtime.catalog_words import short_name, told
 from runtime.kept import kept
 from runtime.prose import named, worded
 from runtime.prose import said as phrase
-from runtime.quantities import binary_bytes, decimal_bytes, grouped, plain, seconds
+from runtime.quantities import binary_bytes, grouped, plain, seconds
 from runtime.rows import Row
 
 PROMPTS = tuple(2**power for power in range(7, 18))
@@ -49,22 +49,15 @@ def _trained(choice: TrainingChoice) -> Iterator[Row]:
 
 
 def _refusal(plan: TrainingPlan) -> str:
-    return (
-        phrase("strategy", "says.does_not_fit_rank", total=decimal_bytes(plan.memory.total))
-        if plan.memory is not None
-        else phrase("strategy", "says.does_not_split")
-    )
+    split = plan.memory is not None
+    return phrase("strategy", "says.does_not_fit_rank" if split else "says.does_not_split", plan.memory)
 
 
 def _served(placement: Placement) -> Iterator[Row]:
     for index, plan in enumerate(placement.plans):
         taken, kind = index == placement.recommended, named("strategy", layout_family(plan.layout))
         if plan.timing is None:
-            text = (
-                phrase("strategy", "says.does_not_fit")
-                if plan.splits
-                else phrase("strategy", "says.does_not_split")
-            )
+            text = phrase("strategy", "says.does_not_fit" if plan.splits else "says.does_not_split")
             yield Row(strategy=kind, composition=plan.layout.name, tokens_per_s=0.0, in_words=text, taken=taken)
             continue
         rate, itl_s = plan.timing.sustained_tokens_per_s, plan.timing.itl_s

@@ -21,7 +21,6 @@ from ui.strategy.rows import (
     PAPER_PARAMETERS,
     PAPER_RANKS,
     Held,
-    compared,
     memory_ends,
     paper_gb,
     saved_and_paid,
@@ -55,12 +54,8 @@ def memory_fields(held: Held) -> Mapping[str, object]:
         "paper_parameters": PAPER_PARAMETERS / 1e9,
         "paper_ranks": PAPER_RANKS,
         **{name: local(f"{paper_gb(zero):.1f}".removesuffix(".0") + " GB") for zero, name in enumerate(names)},
-        "ranks": said("strategy", "says.one_gpu")
-        if held.ranks == 1
-        else said("strategy", "says.gpus", ranks=held.ranks),
-        "fitting": said("strategy", "says.all")
-        if fitting == len(compared(held))
-        else said("strategy", f"number.{fitting}"),
+        "ranks": said("strategy", "says.one_gpu" if held.ranks == 1 else "says.gpus", held),
+        "fitting": said("strategy", "says.all" if fitting == len(ends) else f"number.{fitting}"),
         "capacity": held.capacity_bytes,
         "ddp_total": ends[0].in_words,
         "dear": dearest,

@@ -1,7 +1,7 @@
 """Lab 02: the rows a page draws, from a run's log and core's predictions."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.specs import ModelSpec
@@ -22,17 +22,6 @@ from ui.startup_log.rows import AnswerRow, LogRow
 
 SHOWN_TOPICS = ("world", "weights", "kv", "collectives", "bytes", "all_reduce", "gather", "token", "tokens")
 """One row each, of rank 0; another rank's line is shown where it differs from its prediction."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """A stretch of a bar: whose, what, from where to where, and the words on it."""
-
-    bar: str
-    kind: str
-    start_ms: float
-    end_ms: float
-    words: str
 
 
 def shown(log: RunLog) -> list[Reading]:
@@ -105,62 +94,42 @@ def letters(log: RunLog, chosen: int) -> list[Row]:
     return table("number letter part time_ms chosen", rows)
 
 
-def token_bars(log: RunLog) -> list[Part]:
+def token_bars(log: RunLog) -> list[Row]:
     """One token at TP=1, and at TP=N taken apart."""
-    parts, alone_ms = token_parts(log), 1e3 * log.single_token_s
-    sums_at, rest_at = 1e3 * parts.compute_s, 1e3 * (parts.total_s - parts.unexplained_s)
-    bar = said("two_way_tp", "says.tp_one_token", tp_size=log.tp_size)
-    collectives_s = parts.all_reduce_s + parts.all_gather_s
-    sums = said(
-        "two_way_tp",
-        "says.predicted_sums_gather",
-        all_reduces_per_token=plain(log.all_reduces_per_token),
-        collectives_s=seconds(collectives_s),
-    )
+    parts, bar = token_parts(log), said("two_way_tp", "says.tp_one_token", log)
+    alone, compute = said("two_way_tp", "says.tp_one_token_2"), said("two_way_tp", "says.compute", log)
+    rest_s = parts.total_s - parts.unexplained_s
+    sums = said("two_way_tp", "says.predicted_sums_gather", log, s=parts.all_reduce_s + parts.all_gather_s)
     rows = [
-        Part(
-            said("two_way_tp", "says.tp_one_token_2"),
-            "work",
-            0.0,
-            alone_ms,
-            said("two_way_tp", "says.compute", single_token_s=seconds(log.single_token_s)),
-        ),
-        Part(bar, "work", 0.0, sums_at, ""),
-        Part(bar, "sum", sums_at, rest_at, sums),
+        (alone, "work", 0.0, log.single_token_s, compute),
+        (bar, "work", 0.0, parts.compute_s, ""),
+        (bar, "sum", parts.compute_s, rest_s, sums),
     ]
     if parts.unexplained_s:
         words = f"{named('shell', 'unexplained')}: {seconds(parts.unexplained_s)}"
-        rows.append(Part(bar, "waiting", rest_at, 1e3 * parts.total_s, words))
-    return rows
+        rows.append((bar, "waiting", rest_s, parts.total_s, words))
+    return stretches(rows)
 
 
-def slowed_bars(slowed: Slowed) -> list[Part]:
+def stretches(parts: Iterable[tuple[str, str, float, float, str]]) -> list[Row]:
+    """Parts of bars: whose, what, from where to where in s, and the words on it."""
+    told = ((bar, kind, 1e3 * start_s, 1e3 * end_s, words) for bar, kind, start_s, end_s, words in parts)
+    return table("bar kind start_ms end_ms words", told)
+
+
+def slowed_bars(slowed: Slowed) -> list[Row]:
     """Where each rank's step went while one of them slept."""
     rows = []
     for rank, (token_s, sums_s) in enumerate(zip(slowed.token_s, slowed.all_reduce_s, strict=True)):
         bar, compute_s = said("two_way_tp", "says.rank", rank=rank), token_s - sums_s
         slept_s = min(slowed.delay_s, compute_s) if rank == slowed.rank else 0.0
         if slept_s:
-            rows.append(
-                Part(
-                    bar,
-                    "slept",
-                    0.0,
-                    1e3 * slept_s,
-                    said("two_way_tp", "says.asleep_ms", slept_s=significant(1e3 * slept_s, 2)),
-                )
-            )
-        rows.append(Part(bar, "work", 1e3 * slept_s, 1e3 * compute_s, ""))
-        rows.append(
-            Part(
-                bar,
-                "sum",
-                1e3 * compute_s,
-                1e3 * token_s,
-                said("two_way_tp", "says.sums_ms", sums_s=significant(1e3 * sums_s)),
-            )
-        )
-    return rows
+            asleep = said("two_way_tp", "says.asleep_ms", slept_s=significant(1e3 * slept_s, 2))
+            rows.append((bar, "slept", 0.0, slept_s, asleep))
+        rows.append((bar, "work", slept_s, compute_s, ""))
+        sums = said("two_way_tp", "says.sums_ms", sums_s=significant(1e3 * sums_s))
+        rows.append((bar, "sum", compute_s, token_s, sums))
+    return stretches(rows)
 
 
 def answers(log: RunLog, how: str) -> list[AnswerRow]:

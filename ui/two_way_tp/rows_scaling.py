@@ -6,9 +6,9 @@ from core import units
 from core.two_way_tp import Crossover, Duel, RunLog, ScalingRun, crossover, curve
 from runtime.catalog_words import short_name
 from runtime.prose import named, said
-from runtime.quantities import percent, plain, seconds, significant
+from runtime.quantities import percent, significant
 from runtime.rows import Row, table
-from ui.two_way_tp.rows import Part
+from ui.two_way_tp.rows import stretches
 
 ASKED = {
     "full memory": "decode, both memories full",
@@ -71,11 +71,8 @@ def band_words(crossing: Crossover) -> str:
     low = width_words(crossing.fast) if crossing.fast else said("two_way_tp", "says.no_least")
     if crossing.slow and width_words(crossing.slow) == low:
         return said("two_way_tp", "says.whether_sums_are_fast")
-    return (
-        said("two_way_tp", "says.to", low=low, width_words=width_words(crossing.slow))
-        if crossing.slow
-        else said("two_way_tp", "says.up", low=low)
-    )
+    slow = crossing.slow
+    return said("two_way_tp", "says.to" if slow else "says.up", low=low, width_words=width_words(slow or 0))
 
 
 def width_words(value: float) -> str:
@@ -88,14 +85,7 @@ def duel_rows(on_links: Sequence[Sequence[Duel]]) -> list[Row]:
     rows = []
     for together in zip(*on_links, strict=True):
         for duel in together:
-            allowed = (
-                said("two_way_tp", "says.most_allowed", allowed_s=seconds(duel.allowed_s))
-                if duel.allowed_s
-                else said("two_way_tp", "says.none_allowed")
-            )
-            words = said(
-                "two_way_tp", "says.sums", gain=plain(duel.gain, 2), comm_s=seconds(duel.comm_s), allowed=allowed
-            )
+            allowed = said("two_way_tp", "says.most_allowed" if duel.allowed_s else "says.none_allowed", duel)
             rows.append(
                 Row(
                     asked=named("two_way_tp", ASKED[duel.kind]),
@@ -103,23 +93,27 @@ def duel_rows(on_links: Sequence[Sequence[Duel]]) -> list[Row]:
                     link=short_name(duel.link),
                     gain=duel.gain,
                     tp_wins=duel.tp_wins,
-                    in_words=words,
+                    in_words=said("two_way_tp", "says.sums", duel, allowed=allowed),
                 )
             )
     return rows
 
 
-def host_rows(runs: Sequence[tuple[str, RunLog]]) -> list[Part]:
+def host_rows(runs: Sequence[tuple[str, RunLog]]) -> list[Row]:
     """A prompt by one process, then by two ranks over each link: half of the compute, and what its sums take."""
     told = [(name, log.prefill) for name, log in runs if log.prefill is not None]
     if not told:
         return []
-    single_ms = 1e3 * told[0][1].single_s
-    rows = [Part(said("two_way_tp", "says.one_process"), "work", 0.0, single_ms, f"{significant(single_ms)} ms")]
+    single_s = told[0][1].single_s
+    rows = [(said("two_way_tp", "says.one_process"), "work", 0.0, single_s, f"{significant(1e3 * single_s)} ms")]
     for name, prefill in told:
-        half_ms, whole_ms = 500 * prefill.single_s, 1e3 * prefill.median_s
-        share = percent(max(0.0, whole_ms - half_ms) / whole_ms, 0)
-        rows.append(Part(name, "work", 0.0, min(half_ms, whole_ms), ""))
-        words = said("two_way_tp", "says.ms_sums", whole_ms=significant(whole_ms), share=share)
-        rows.append(Part(name, "sum", min(half_ms, whole_ms), whole_ms, words))
-    return rows
+        half_s, whole_s = prefill.single_s / 2, prefill.median_s
+        sums = said(
+            "two_way_tp",
+            "says.ms_sums",
+            whole_ms=significant(1e3 * whole_s),
+            share=percent(max(0.0, whole_s - half_s) / whole_s, 0),
+        )
+        rows.append((name, "work", 0.0, min(half_s, whole_s), ""))
+        rows.append((name, "sum", min(half_s, whole_s), whole_s, sums))
+    return stretches(rows)

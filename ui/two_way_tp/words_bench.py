@@ -6,7 +6,7 @@ from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_link
 from core.two_way_tp.spend import HOURS_A_DAY, Account, cost_usd, hours_for
 from runtime.kept import kept
 from runtime.prose import said
-from runtime.quantities import bandwidth, plain, seconds
+from runtime.quantities import bandwidth, seconds
 from ui.two_way_tp.rows_runs import hardware, recorded_model
 from ui.two_way_tp.rows_scaling import band_words, width_words
 
@@ -82,6 +82,7 @@ def _over(told: Iterable[tuple[str, str]]) -> str:
 def paid_fields(account: Account, usd_per_hour: float, forgotten_hours: int) -> Mapping[str, object]:
     """The budget as it stands, and what an instance costs that nobody terminates."""
     limits, forgotten_usd = account.limits, cost_usd(usd_per_hour, forgotten_hours)
+    cap = limits.lab_usd
     return {
         "limits": limits,
         "spent": account.total_spent_usd(),
@@ -92,8 +93,6 @@ def paid_fields(account: Account, usd_per_hour: float, forgotten_hours: int) -> 
         "forgotten_hours": forgotten_hours,
         "forgotten": forgotten_usd,
         "forgotten_share": said(
-            "two_way_tp", "says.times_2", forgotten_usd=plain(forgotten_usd / limits.lab_usd, 2)
-        )
-        if limits.lab_usd
-        else said("two_way_tp", "says.more_than"),
+            "two_way_tp", "says.times_2" if cap else "says.more_than", times=forgotten_usd / (cap or 1)
+        ),
     }

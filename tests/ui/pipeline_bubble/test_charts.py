@@ -6,6 +6,7 @@ import re
 import pytest
 
 from core.pipeline_bubble import pairs
+from core.pipeline_bubble.asked import Bench
 from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.experiments import Comparison, Serving
@@ -29,7 +30,7 @@ def words(chart):
 
 @pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "projected"])
 def test_every_figure_says_what_its_rows_say(look):
-    bench, pin = rows.Bench(8, 16, 10), rows.Bench(4, 8)
+    bench, pin = Bench(8, 16, 10), Bench(4, 8)
     drawn = words(charts.bubble_curve(rows.curve(bench, pin), rows.curve_marks(bench, pin), 0.1, look))
     assert {"m = 16", "m = 63", "budget 10 %", "pinned: p = 4, m = 8"} <= set(drawn)
     drawn = words(charts.formula_dots(rows.formula_rows(FillDrain(8, 16)), look))
@@ -40,14 +41,14 @@ def test_every_figure_says_what_its_rows_say(look):
 
 
 def test_without_a_pin_there_is_one_curve():
-    bench = rows.Bench(8, 16, 10)
+    bench = Bench(8, 16, 10)
     assert {point.series for point in rows.curve(bench)} == {"now"}
     assert "pinned" not in svg(charts.bubble_curve(rows.curve(bench), rows.curve_marks(bench), 0.1, LOOKS[0]))
 
 
 def test_a_budget_beyond_the_axis_is_not_marked():
     """64 stages within 1 %: 6237 microbatches, off an axis that ends at 1024."""
-    assert [mark.series for mark in rows.curve_marks(rows.Bench(64, 16, 1))] == ["now"]
+    assert [mark.series for mark in rows.curve_marks(Bench(64, 16, 1))] == ["now"]
 
 
 def test_more_than_the_whole_is_drawn_at_the_end_of_the_axis():

@@ -7,6 +7,7 @@ import pytest
 
 from core.errors import ShardlabError
 from core.pipeline_bubble import pairs
+from core.pipeline_bubble.asked import Bench
 from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.experiments import Cheat, Comparison, Serving, Stuck
@@ -14,7 +15,7 @@ from core.pipeline_bubble.schedules.actions import Action, Span
 from core.pipeline_bubble.schedules.validity import Violation
 from core.scenario import Scenario
 from runtime import content
-from ui.pipeline_bubble import rows, words
+from ui.pipeline_bubble import words
 from ui.prose import Prose
 
 DISAGREES = re.compile(
@@ -30,7 +31,7 @@ def said(stages, microbatches, in_flight):
     run, serve = FillDrain(max(2, stages), microbatches), Serving(max(2, stages), in_flight)
     cheat, stuck = Cheat(run, one_early=True), Stuck(run)
     compose = Compositions(Scenario(), run.stages, in_flight)
-    bench = rows.Bench(stages, microbatches)
+    bench = Bench(stages, microbatches)
     sides = [Comparison(stages=stages, microbatches=microbatches).side(key) for key in ("1f1b", "gpipe")]
     fields = {
         **words.fields(run, serve, cheat, stuck, compose, compose),
