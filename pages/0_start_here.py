@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from core.course import labs_own
 from core.course.start_here import ridge_tokens, ring_chunks_sent, ring_stages
 from runtime.prose import said
 from ui import scenes
@@ -34,9 +35,9 @@ def margin() -> None:
 def decode() -> None:
     figure, notes = page.split()
     with figure:
-        if (page.scenario.model, page.scenario.gpu) != (rows.LABS_OWN.model, rows.LABS_OWN.gpu):
+        if (page.scenario.model, page.scenario.gpu) != (labs_own.LABS_OWN.model, labs_own.LABS_OWN.gpu):
             page.say("decode.own")
-        if page.ask(1e3 * rows.TOKEN.bound_s, high=40, unit="ms", digits=2, slips=rows.slips("decode")):
+        if page.ask(1e3 * labs_own.TOKEN.bound_s, high=40, unit="ms", digits=2, slips=labs_own.slips("decode")):
             needs = rows.token_needs()
             page.figure(charts.token_bars(needs, look), "decode.reading", needs, "one_token")
             page.equation(*words.share_terms())
@@ -48,8 +49,8 @@ def prefill() -> None:
     figure, notes = page.split()
     with figure:
         unit = said("start_here", "says.unit_tokens")
-        if page.ask(ridge_tokens(rows.GPU), high=500, step=5, unit=unit, slips=rows.slips("prefill")):
-            passes = rows.passes()
+        if page.ask(ridge_tokens(labs_own.GPU), high=500, step=5, unit=unit, slips=labs_own.slips("prefill")):
+            passes = labs_own.passes()
             chart = charts.pass_against_tokens(passes, rows.marked_tokens().items(), look)
             page.figure(chart, "prefill.reading", passes, "one_pass")
             page.equation(*words.ridge_terms())
@@ -61,9 +62,9 @@ def bottlenecks() -> None:
     figure, notes = page.split()
     with figure:
         unit = said("start_here", "says.unit_gpus")
-        if page.ask(rows.FEWEST_GPUS, high=20, unit=unit, slips=rows.slips("bottlenecks")):
+        if page.ask(labs_own.FEWEST_GPUS, high=20, unit=unit, slips=labs_own.slips("bottlenecks")):
             shares = rows.shares()
-            chart = charts.model_over_gpus(shares, rows.GPU.usable_memory_bytes, look)
+            chart = charts.model_over_gpus(shares, labs_own.GPU.usable_memory_bytes, look)
             page.figure(chart, "bottlenecks.reading", shares, "over_gpus")
     with notes:
         margin()
@@ -73,10 +74,10 @@ def rank() -> None:
     figure, notes = page.split()
     with figure:
         if not (look.present and page.revealed):
-            picture(drawing.two_nodes, rows.NODE_GPUS, *rows.LINKS, width=560)
+            picture(drawing.two_nodes, labs_own.NODE_GPUS, *labs_own.LINKS, width=560)
         sent = rows.messages()
         far = sent[-1]
-        if page.ask(100 * far.latency_s / far.total_s, high=100, unit="%", slips=rows.slips("rank")):
+        if page.ask(100 * far.latency_s / far.total_s, high=100, unit="%", slips=labs_own.slips("rank")):
             page.figure(charts.message_bars(sent, look), "rank.reading", sent, "message")
     with notes:
         margin()
@@ -88,8 +89,10 @@ def collectives() -> None:
         if not (look.present and page.revealed):
             running_ring(page)
         unit = said("start_here", "says.unit_chunks")
-        if page.ask(ring_chunks_sent(rows.ASKED_RANKS), high=40, unit=unit, slips=rows.slips("collectives")):
-            picture(drawing.two_halves, ring_stages(rows.RANKS), width=640)
+        if page.ask(
+            ring_chunks_sent(labs_own.ASKED_RANKS), high=40, unit=unit, slips=labs_own.slips("collectives")
+        ):
+            picture(drawing.two_halves, ring_stages(labs_own.RANKS), width=640)
             page.reading("collectives.reading")
     with notes:
         margin()

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core.collectives.cost import one_shot_all_reduce
 from core.comm_cost.bill import Step, bill
 from core.comm_cost.readings import readings
+from core.course.labs_own import ASKED_RANKS, LARGE
 from core.course.start_here import forward_pass, gpus_to_hold, message, ridge_tokens, ring_chunks_sent
 from core.models.parameters import count_parameters
 from core.pipeline_bubble.bubble import formulas
@@ -23,7 +24,6 @@ from runtime import captures, content
 from scripts import classroom, grade
 from ui.course.pages import OVERVIEW, PAGES, entry
 from ui.paths import PATHS
-from ui.start_here.rows import ASKED_RANKS, LARGE
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs/instructor.md").read_text(encoding="utf-8")

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
+from core.course.labs_own import ring_run, ring_sums
 from ui.comm_cost.rounds import shares
 from ui.players import ring_player as player
 from ui.scenes import Page
-from ui.start_here.rows import ring_run, ring_sums
 
 
 def running_ring(page: Page) -> None:

@@ -4,14 +4,7 @@ from collections.abc import Mapping
 
 from core.collectives.cost import as_measured, ring_all_reduce
 from core.comm_cost.bill import weight_streaming_s
-from core.course.start_here import message, ridge_tokens, ring_chunks_sent
-from core.models.parameters import multiplied_parameters
-from core.models.weights import held_weight_bytes, read_weight_bytes
-from core.steps.view import View
-from runtime.kept import kept
-from runtime.prose import named, said
-from runtime.quantities import bandwidth, decimal_bytes, local, seconds
-from ui.start_here.rows import (
+from core.course.labs_own import (
     ASKED_RANKS,
     FEWEST_GPUS,
     GPU,
@@ -24,6 +17,13 @@ from ui.start_here.rows import (
     RANKS,
     TOKEN,
 )
+from core.course.start_here import message, ridge_tokens, ring_chunks_sent
+from core.models.parameters import multiplied_parameters
+from core.models.weights import held_weight_bytes, read_weight_bytes
+from core.steps.view import View
+from runtime.kept import kept
+from runtime.prose import named, said
+from runtime.quantities import bandwidth, decimal_bytes, local, seconds
 
 
 @kept

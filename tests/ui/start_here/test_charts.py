@@ -5,6 +5,7 @@ import re
 import pytest
 import vl_convert
 
+from core.course import labs_own
 from core.course.start_here import ring_stages
 from ui.start_here import charts, drawing, rows, words
 from ui.theme import DARK, LIGHT, Look
@@ -18,10 +19,10 @@ def figures(look):
         ("NVLink", "10 GbE", "56.6 µs", "latency"): charts.message_bars(rows.messages(), look),
         ("Read every matrix", "7.36 ms", "48.1 µs"): charts.token_bars(rows.token_needs(), look),
         ("decode", "prefill", "read the weights", "multiply"): charts.pass_against_tokens(
-            rows.passes(), rows.marked_tokens().items(), look
+            labs_own.passes(), rows.marked_tokens().items(), look
         ),
         ("2 GPUs", "70.6 GB each, 34.1 ms a token", "141 GB each, does not fit"): charts.model_over_gpus(
-            rows.shares(), rows.GPU.usable_memory_bytes, look
+            rows.shares(), labs_own.GPU.usable_memory_bytes, look
         ),
     }
 
@@ -40,7 +41,7 @@ def test_every_figure_says_what_it_shows(look):
 
 def test_only_what_does_not_fit_passes_the_line():
     for share in rows.shares():
-        assert share.fits == (share.weight_bytes <= rows.GPU.usable_memory_bytes)
+        assert share.fits == (share.weight_bytes <= labs_own.GPU.usable_memory_bytes)
 
 
 def test_a_token_of_the_large_model_reads_no_embedding_but_its_own_row():
@@ -54,7 +55,7 @@ def test_a_token_of_the_large_model_reads_no_embedding_but_its_own_row():
 def test_the_two_lines_cross_between_decode_and_the_prompt():
     decode, equal, prefill = rows.marked_tokens().values()
     assert decode < equal < prefill
-    for one in rows.passes():
+    for one in labs_own.passes():
         assert (one.arithmetic_s < one.memory_s) == (one.tokens < equal)
 
 
@@ -72,8 +73,8 @@ def test_the_drawn_ring_holds_what_the_programs_leave(palette):
 
 def test_the_running_ring_adds_its_numbers_and_ends_with_the_sum_everywhere():
     """Rank r begins with r + 1; after three rounds one chunk a rank is 10, after six all of them."""
-    ring = rows.ring_run()
-    sums = rows.ring_sums(ring)
+    ring = labs_own.ring_run()
+    sums = labs_own.ring_sums(ring)
     assert sums[0] == tuple((f"{rank + 1}",) * 4 for rank in range(4))
     assert [chunks.count("10") for chunks in sums[3]] == [1, 1, 1, 1]
     assert sums[6] == (("10",) * 4,) * 4
