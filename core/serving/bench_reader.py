@@ -133,10 +133,10 @@ class _Draft:
         return assembled(self.line, self.model, self.asked | self.figures, clocks, closed, self.refused)
 
     def take_time(self, which: str, percent: str | None, clock: Clock, seconds: float) -> None:
-        """A mean or a percentile of a clock."""
-        if which.lower() == "mean":
+        """A mean or a percentile of a clock; one that shows 0 was not read, as where nothing is streamed."""
+        if seconds and which.lower() == "mean":
             self.means[clock] = seconds
-        else:
+        elif seconds:
             self.percentiles.setdefault(clock, {})[figure(percent or "50")] = seconds
 
     def number(self, name: str, given: object) -> float | None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.errors import UnreadableTextError
 from core.serving.bench_reader import MOST_RESULTS, read_bench_results
-from core.serving.bench_results import _differ
+from core.serving.bench_results import Clocked, _differ
 from runtime.prose import worded
 
 PRINTED = """\
@@ -371,3 +371,17 @@ def test_no_text_breaks_the_reader(noise, place):
 def test_a_figure_does_not_differ_from_itself(printed):
     assert not _differ(printed, printed)
     assert _differ(printed, 1.2 * printed + 0.02)
+
+
+def test_a_clock_that_shows_nothing_was_not_read():
+    """A client that does not stream: as in SGLang's issue 12389."""
+    saved = {
+        "request_throughput": 3.2,
+        "mean_ttft_ms": 0.0,
+        "p99_ttft_ms": 0.0,
+        "mean_tpot_ms": 4.76,
+        "completed": 9,
+    }
+    (found,) = read_bench_results(json.dumps(saved))
+    assert (found.ttft, found.tpot.mean_s) == (Clocked(), pytest.approx(0.00476))
+    assert [warning.values["clocks"] for warning in found.warnings] == ["TTFT"]
