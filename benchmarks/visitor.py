@@ -25,7 +25,7 @@ PATIENCE_S = 120.0
 
 
 class Visitor:
-    """One session. `texts` are the last run's words, `faults` the exceptions shown, `widgets` ids by key.
+    """One session. `texts` are the words of the page, `faults` the exceptions shown, `widgets` ids by key.
 
     `kinds` are those of all messages that came, `told` what components were last told, by key; `repeats` are the
     fragments that a page repeats by itself, which here nobody does but `repeat`.
@@ -38,10 +38,10 @@ class Visitor:
         self._socket = self._closing.enter_context(connect(address, **options))
         self._states: dict[str, WidgetState] = {}
         self._sliders: set[str] = set()
-        self._page, self._query = "", ""
+        self._page = self._query = self._name = ""
         self.pages: dict[str, str] = {}
         self.widgets: dict[str, str] = {}
-        self.texts: list[str] = []
+        self._texts: dict[tuple[int, ...], tuple[str, str]] = {}
         self.faults: list[str] = []
         self.kinds: set[str] = set()
         self.told: dict[str, Any] = {}
@@ -106,7 +106,6 @@ class Visitor:
         script.context_info.timezone = "UTC"
         script.context_info.url = "http://localhost/"
         self.send(message)
-        self.texts = []
         while not self._is_finished(ForwardMsg.FromString(self._socket.recv(PATIENCE_S))):  # type: ignore[arg-type]
             continue
         return time.monotonic() - began_s
@@ -120,12 +119,20 @@ class Visitor:
             self.repeats = [*self.repeats, message.auto_rerun.fragment_id]
         elif kind == "new_session":
             self.session = message.new_session.initialize.session_id
+            self._name = message.metadata.run.script_run_id
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
-            self._note(message.delta.new_element)
+            self._note(message.delta.new_element, tuple(message.metadata.delta_path))
         ended = message.script_finished
+        if kind == "script_finished" and ended == ForwardMsg.FINISHED_SUCCESSFULLY:
+            self._texts = {at: (text, run) for at, (text, run) in self._texts.items() if run == self._name}
         return kind == "script_finished" and ended != ForwardMsg.FINISHED_EARLY_FOR_RERUN
 
-    def _note(self, element: Any) -> None:
+    @property
+    def texts(self) -> list[str]:
+        """What is written on the page now: as a browser, it is sent what is new and clears what no run draws."""
+        return [text for text, _ in self._texts.values()]
+
+    def _note(self, element: Any, place: tuple[int, ...]) -> None:
         kind = element.WhichOneof("type")
         drawn = getattr(element, kind)
         if kind == "exception":
@@ -138,4 +145,6 @@ class Visitor:
             if kind == "bidi_component" and drawn.json:
                 self.told[key] = json.loads(drawn.json)
         if hasattr(drawn, "body"):
-            self.texts.append(str(drawn.body))
+            self._texts[place] = str(drawn.body), self._name
+        else:
+            self._texts.pop(place, None)

@@ -25,10 +25,11 @@ ASKED = """(() => {
         window.asked = performance.now();
         return send.apply(this, data);
     };
-    new MutationObserver(changes => {
-        const ended = ({ target }) => target.dataset.testScriptState === 'notRunning';
-        if (changes.some(ended)) window.asked = -Infinity;
-    }).observe(document, { subtree: true, attributeFilter: ['data-test-script-state'] });
+    const listen = WebSocket.prototype.addEventListener;
+    WebSocket.prototype.addEventListener = function (name, hear, ...rest) {
+        const heard = event => { window.asked = -Infinity; return hear.call(this, event); };
+        return listen.call(this, name, name === 'message' ? heard : hear, ...rest);
+    };
 })()"""
 """Run before the page: since when the server has owed an answer."""
 

@@ -1,0 +1,223 @@
+"""What a visit's browser is sent: `Browser` keeps its elements as Streamlit's does, by App.tsx and AppRoot.ts."""
+
+import asyncio
+import random
+from dataclasses import dataclass, field
+
+import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
+
+from ui.only_changes import Shown
+
+
+@dataclass
+class Node:
+    """An element by its text, or a block by its sort and its label."""
+
+    said: str
+    run: str
+    below: dict[int, "Node"] = field(default_factory=dict)
+
+
+class Browser:
+    """A tree of nodes, each under the name of the run that sent it or anything in it."""
+
+    def __init__(self) -> None:
+        self.root, self.run, self.page, self.sent = Node("", ""), "", "", []
+        self.shown = Shown(self.take)
+
+    def take(self, message: ForwardMsg) -> None:
+        self.sent.append(message)
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self.run = message.metadata.run.script_run_id
+            if message.new_session.page_script_hash != self.page:
+                self.page, self.root.below = message.new_session.page_script_hash, {}
+        elif kind == "delta":
+            self._put(list(message.metadata.delta_path), message.delta)
+        elif message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY and kind == "script_finished":
+            assert message.metadata.run.script_run_id == self.run
+            self._clear(self.root)
+
+    def _put(self, path, delta):
+        node = self.root
+        for step in path[:-1]:
+            node = node.below.setdefault(step, Node("root", self.run)) if node is self.root else node.below[step]
+            node.run = self.run
+        before = node.below.get(path[-1])
+        if delta.WhichOneof("type") == "new_element":
+            node.below[path[-1]] = Node(delta.new_element.markdown.body, self.run)
+            return
+        sort = delta.add_block.WhichOneof("type")
+        keeps = before is not None and before.said.startswith(f"{sort}:")
+        node.below[path[-1]] = Node(f"{sort}:{delta.add_block.id}", self.run, before.below if keeps else {})
+
+    def _clear(self, node):
+        node.below = {at: below for at, below in node.below.items() if below.run == self.run}
+        for below in node.below.values():
+            self._clear(below)
+
+    def tree(self, node=None):
+        node = node or self.root
+        return node.said, {at: self.tree(below) for at, below in node.below.items()}
+
+
+def run_of(name, drawn, page="page", ends=ForwardMsg.FINISHED_SUCCESSFULLY, fragments=()):
+    """The messages of a run that draws texts and blocks, as `(path, sort, text)`."""
+    begun = ForwardMsg()
+    begun.new_session.page_script_hash = page
+    begun.metadata.run.script_run_id = name
+    begun.metadata.run.fragment_ids.extend(fragments)
+    status = ForwardMsg()
+    status.session_status_changed.script_is_running = True
+    yield from (begun, status)
+    for path, sort, text in drawn:
+        message = ForwardMsg()
+        if sort == "text":
+            message.delta.new_element.markdown.body = text
+        else:
+            getattr(message.delta.add_block, sort).SetInParent()
+            message.delta.add_block.id = text
+        populate_hash_if_needed(message)
+        message.metadata.delta_path.extend(path)
+        yield message
+    ended = ForwardMsg(script_finished=ends)
+    ended.metadata.run.script_run_id = name
+    ended.metadata.run.fragment_ids.extend(fragments)
+    yield ended
+
+
+def a_page(draw, path=(0,), deep=3):
+    """A page of some texts and blocks, one in another."""
+    for at in range(draw.randint(1, 4)):
+        sort = draw.choice(["text", "text", "flex_container", "column"] if deep else ["text"])
+        yield (*path, at), sort, draw.choice("abc")
+        if sort != "text":
+            yield from a_page(draw, (*path, at), deep - 1)
+
+
+def changes(browser, messages):
+    """What a browser was sent of a run, by kind."""
+    browser.sent.clear()
+    for message in messages:
+        browser.shown.take(message)
+    return [message.WhichOneof("type") for message in browser.sent]
+
+
+@pytest.fixture
+def browser(monkeypatch):
+    """A browser whose server waits for the end of each run: the loop's clock stands still."""
+    loop = asyncio.new_event_loop()
+    monkeypatch.setattr(asyncio, "get_running_loop", lambda: loop)
+    yield Browser()
+    loop.close()
+
+
+PAGE = [((0, 0), "text", "a"), ((0, 1), "column", "b"), ((0, 1, 0), "text", "c"), ((0, 1, 1), "text", "d")]
+
+
+def test_a_run_that_changes_one_text_sends_that_text(browser):
+    changes(browser, run_of("1", PAGE))
+    assert changes(browser, run_of("2", PAGE)) == ["new_session", "session_status_changed", "script_finished"]
+    assert changes(browser, run_of("3", [*PAGE[:3], ((0, 1, 1), "text", "e")])) == [
+        "new_session",
+        "session_status_changed",
+        "delta",
+        "script_finished",
+    ]
+    assert browser.tree()[1][0][1][1] == ("column:b", {0: ("c", {}), 1: ("e", {})})
+
+
+def test_whatever_runs_come_a_browser_shows_what_the_last_one_drew(browser):
+    draw = random.Random(16)
+    for number in range(400):
+        drawn = list(a_page(draw))
+        early = draw.random() < 0.2
+        messages = list(
+            run_of(
+                str(number),
+                drawn,
+                page=draw.choice(["page"] * 8 + ["another"]),
+                ends=ForwardMsg.FINISHED_EARLY_FOR_RERUN if early else ForwardMsg.FINISHED_SUCCESSFULLY,
+            )
+        )
+        if early:  # what waited in Streamlit's own queue is let go as another run begins
+            del messages[draw.randrange(2, len(messages)) : -1]
+        slow = draw.randrange(-4, len(messages))
+        for at, message in enumerate(messages):
+            browser.shown.take(message)
+            if at == slow:
+                browser.shown.wait_no_longer()
+        if not early:
+            fresh = Browser()
+            changes(fresh, run_of(str(number), drawn))
+            assert browser.tree() == fresh.tree()
+
+
+def test_what_acts_each_time_it_comes_is_sent_each_time(browser):
+    def told(name):
+        run = list(run_of(name, PAGE))
+        slider = ForwardMsg()
+        slider.delta.new_element.slider.set_value = True
+        populate_hash_if_needed(slider)
+        slider.metadata.delta_path.extend((0, 2))
+        return [*run[:-1], slider, run[-1]]
+
+    changes(browser, told("1"))
+    assert changes(browser, told("2")).count("delta") == 1
+
+
+def test_after_a_fragment_has_run_alone_a_run_is_sent_whole(browser):
+    changes(browser, run_of("1", PAGE))
+    changes(browser, run_of("2", PAGE[3:], ends=ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY, fragments=["f"]))
+    assert changes(browser, run_of("3", PAGE)).count("delta") == len(PAGE)
+
+
+def test_after_a_run_that_ended_early_a_run_is_sent_whole(browser):
+    """A browser that has not drawn the first of two runs of a page clears the page for the second, too."""
+    changes(browser, run_of("1", PAGE, ends=ForwardMsg.FINISHED_EARLY_FOR_RERUN))
+    assert changes(browser, run_of("2", PAGE)).count("delta") == len(PAGE)
+
+
+def test_a_run_that_takes_long_is_sent_whole(browser):
+    changes(browser, run_of("1", PAGE))
+    *begun, ended = run_of("2", PAGE)
+    assert not changes(browser, begun)
+    browser.shown.wait_no_longer()
+    assert [one.WhichOneof("type") for one in browser.sent] == [
+        "new_session",
+        "session_status_changed",
+        *["delta"] * 4,
+    ]
+    assert changes(browser, [ended]) == ["script_finished"]
+
+
+def widgets(name, *ids):
+    begun, status, ended = run_of(name, [])
+    yield from (begun, status)
+    for at, identity in enumerate(ids):
+        message = ForwardMsg()
+        message.delta.new_element.slider.id = identity
+        populate_hash_if_needed(message)
+        message.metadata.delta_path.extend((0, at))
+        yield message
+    yield ended
+
+
+def test_where_a_widget_has_moved_a_run_is_sent_whole(browser):
+    """A browser keeps a widget that finds its place taken until the run is over, by the run's own name."""
+    changes(browser, widgets("1", "a", "b"))
+    assert changes(browser, widgets("2", "a", "new", "b")).count("delta") == 3
+    assert browser.run == "2"
+    assert changes(browser, widgets("3", "a", "new", "c")).count("delta") == 1
+    assert browser.run == "2"
+
+
+def test_what_goes_is_emptied_under_the_page_s_own_name_first(browser):
+    """Under another alone a browser would keep a widget, mounted and hidden, for as long as the page is open."""
+    changes(browser, widgets("1", "a", "b"))
+    sent = changes(browser, widgets("2", "a"))
+    assert sent == [*["delta", "new_session"] * 2, "session_status_changed", "delta", "script_finished"]
+    assert [one.metadata.run.script_run_id for one in browser.sent if one.HasField("new_session")] == ["2", "1"]
+    assert len(browser.tree()[1][0][1]) == 1

@@ -1,0 +1,207 @@
+"""Of what a run draws, a visit's browser is sent what it does not show yet.
+
+Streamlit sends each run whole, and a browser goes over all of it, changed or not, several times while it comes in:
+some 60 messages for a press that changes three. Here the server keeps, for each connection, what stands at which
+place of the page. A run waits for its end and is sent without what stands there already, under the name of the run
+that the page was drawn by, so that for the browser nothing of it is out of date. A place that is gone is emptied
+under a name of its own, and so the browser clears it.
+
+Sent whole, as Streamlit sends it, is a run of another page, one longer than `HOLD_S`, one that ends early
+and the next, one after a fragment's, and one in which a widget has moved: a browser keeps it by the run's name.
+Source: streamlit 1.67, runtime/runtime.py, `_send_message`; proto/ForwardMsg.proto; App.tsx, AppRoot.ts.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.session_manager import SessionClientDisconnectedError
+from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
+
+HOLD_S = 0.2
+"""How long a run is waited for; one visitor's takes a tenth of that."""
+
+Place = tuple[int, ...]
+_OF_THE_PAGE = frozenset({"navigation", "page_config_changed"})
+"""What is said once of a whole page; a browser takes a title from the first, and then from the second."""
+_OPENED = frozenset({"tab_container", "expandable", "popover", "dialog"})
+"""Blocks that a visitor opens: the server's word on them is sent each time."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What stands at a place: of what sort, its hash, and the widget that it is."""
+
+    sort: str = ""
+    hash: str = ""
+    widget: str = ""
+    acts: bool = False
+    """It does something each time it comes, whatever came before."""
+
+
+class Shown:
+    """What one browser shows, by what it was sent; `send` takes what it is sent now."""
+
+    def __init__(self, send: Callable[[ForwardMsg], None]) -> None:
+        self._send = send
+        self._at: dict[Place, Content] | None = None
+        """None: that is not known."""
+        self._said: dict[str, str] = {}
+        self._run = self._page = ""
+        self._held: list[ForwardMsg] = []
+        """The run that is waited for."""
+        self._until: asyncio.TimerHandle | None = None
+
+    def take(self, message: ForwardMsg) -> None:
+        """Send a message, or hold it for the end of its run."""
+        if message.HasField("new_session"):
+            self._send_whole()
+            self._held.append(message)
+            if self._at and message.new_session.page_script_hash == self._page and not _fragments(message):
+                self._until = asyncio.get_running_loop().call_later(HOLD_S, self.wait_no_longer)
+            else:
+                self._send_whole()
+        elif not self._held:
+            self._send_anyway(message)
+        else:
+            self._held.append(message)
+            if message.HasField("script_finished") and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                self._send_changes()
+            elif message.HasField("script_finished") or message.delta.HasField("new_transient"):
+                self._send_whole()
+
+    def wait_no_longer(self) -> None:
+        """Send what there is of a run that takes long."""
+        with suppress(SessionClientDisconnectedError):
+            self._send_whole()
+
+    def _let_go(self) -> list[ForwardMsg]:
+        if self._until:
+            self._until.cancel()
+            self._until = None
+        held, self._held = self._held, []
+        return held
+
+    def _send_whole(self) -> None:
+        for message in self._let_go():
+            self._send_anyway(message)
+
+    def _send_anyway(self, message: ForwardMsg) -> None:
+        """As it is. After a run that is given up nothing is known: a browser may not have begun to draw it."""
+        if message.HasField("new_session"):
+            self._at, self._said = None if _fragments(message) else {}, {}
+            self._run, self._page = message.metadata.run.script_run_id, message.new_session.page_script_hash
+        elif message.HasField("script_finished") and message.script_finished != ForwardMsg.FINISHED_SUCCESSFULLY:
+            self._at = None
+        self._is_news(message)
+        self._send(message)
+
+    def _send_changes(self) -> None:
+        drawn = {tuple(one.metadata.delta_path): one for one in self._held if one.metadata.delta_path}
+        widgets = {_content(one).widget: place for place, one in drawn.items()}
+        known = self._at or {}
+        if any(place != widgets.get(at.widget, place) for place, at in known.items() if at.widget):
+            return self._send_whole()
+        begun, *rest, ended = self._let_go()
+        gone = known.keys() - drawn.keys()
+        self._clear(begun, gone)
+        self._send(self._named(begun))
+        for message in rest:
+            if self._is_news(message):
+                self._send(message)
+        for place in {place[:-1] for place in gone} - gone:
+            self._send(
+                drawn[place] if place in drawn else next(one for at, one in drawn.items() if at[0] == place[0])
+            )
+        return self._send(self._named(ended))
+
+    def _named(self, message: ForwardMsg) -> ForwardMsg:
+        """The beginning or the end of a run, under the name of the run that the page was drawn by."""
+        named = ForwardMsg()
+        named.CopyFrom(message)
+        named.metadata.run.script_run_id = self._run
+        return named
+
+    def _clear(self, begun: ForwardMsg, gone: set[Place]) -> None:
+        """Have a browser clear places at the end of a run: it does, of what bears another's name.
+
+        It would keep a widget whose place is taken in another run, so they are emptied in the last one first. What
+        is written takes its run's name, and so does what holds it, which has to be sent again.
+        """
+        emptied = [_emptied(place) for place in gone if place[:-1] not in gone]
+        for message in (*emptied, begun, *emptied) if gone else ():
+            self._send(message)
+        for place in gone:
+            del (self._at or {})[place]
+
+    def _is_news(self, message: ForwardMsg) -> bool:
+        """Whether the browser does not show it yet; from now on it does."""
+        kind = message.WhichOneof("type") or ""
+        if kind == "navigation":
+            self._page = message.navigation.page_script_hash
+        if self._at is None or kind not in ("delta", "ref_hash", *_OF_THE_PAGE):
+            return True
+        if kind in _OF_THE_PAGE:
+            return self._is_said_anew(message, kind)
+        place, now = tuple(message.metadata.delta_path), _content(message)
+        before = self._at.pop(place, Content())
+        if now.sort != before.sort and before.sort != "element":
+            for below in [one for one in self._at if one[: len(place)] == place]:
+                del self._at[below]
+        if now.sort != "new_transient":
+            self._at[place] = now
+        return now != before or now.acts
+
+    def _is_said_anew(self, message: ForwardMsg, kind: str) -> bool:
+        if self._said.get(kind) == message.hash:
+            return False
+        if kind == "navigation":
+            self._said.clear()
+        self._said[kind] = message.hash
+        return True
+
+
+def _fragments(begun: ForwardMsg) -> list[str]:
+    """The fragments that a run is of; none where it is the page's."""
+    return list(begun.metadata.run.fragment_ids)
+
+
+def _emptied(place: Place) -> ForwardMsg:
+    message = ForwardMsg()
+    message.delta.new_element.empty.SetInParent()
+    message.metadata.delta_path.extend(place)
+    return message
+
+
+def _content(message: ForwardMsg) -> Content:
+    delta = message.delta
+    sort = delta.WhichOneof("type")
+    if sort == "add_block":
+        block = delta.add_block.WhichOneof("type")
+        return Content(f"block {block}", message.hash, acts=block in _OPENED)
+    if sort == "new_transient":
+        return Content(sort)
+    element = delta.new_element
+    drawn = getattr(element, element.WhichOneof("type") or "", None)
+    acts = element.has_one_shot_effect or getattr(drawn, "set_value", False)
+    return Content("element", message.ref_hash or message.hash, str(getattr(drawn, "id", "")), acts)
+
+
+def install() -> None:
+    """Send every visit of this process so. Doing it again changes nothing."""
+    write = StarletteSessionClient.write_forward_msg
+    if hasattr(write, "__wrapped__"):
+        return
+
+    @wraps(write)
+    def write_changes(client: Any, message: ForwardMsg) -> None:
+        shown = vars(client).get("shown")
+        if shown is None:
+            shown = client.shown = Shown(lambda one: write(client, one))
+        shown.take(message)
+
+    StarletteSessionClient.write_forward_msg = write_changes  # type: ignore[method-assign, assignment]
