@@ -81,22 +81,36 @@ class Control:
     control: str
     figure: str = CHART
     clicked: bool = False
+    panel: bool = False
     took_ms: list[float] = field(default_factory=list)
 
 
+OPEN_SCENE = "[role=tabpanel]:not([hidden])"
 SLIDER = '[data-testid="stSlider"] input'
 SCRUBBER = ".player input[type=range]"
 LAB_01, LAB_04 = "sharding_math?shard_scene=see", "pipeline_bubble?pipe_scene=see"
-STAGES = ".st-key-pipe_p [role=radio]"
+OPTION = "[role=radio]"
+STAGES = f".st-key-pipe_p {OPTION}"
+LAB_01_WRONG, PICKER = "sharding_math?shard_scene=break_it", "strategy?strategy_scene=picker"
+TURNS = ":is(.st-key-earlier, .st-key-later) button"
+STEPS = ":is([data-testid=stNumberInputStepDown], [data-testid=stNumberInputStepUp])"
 BARE_PAGE = Control("bare", "bare page", "", SLIDER)
 CONTROLS = (
     Control("browser", "step", LAB_01, ".player .track button", ".player svg", True),
     Control("browser", "scrub", LAB_04, SCRUBBER, ".player .stage"),
-    Control("browser", "phase", "comm_cost?bill_scene=see", ".st-key-bill_phase_shown [role=radio]", clicked=True),
+    Control("browser", "phase", "comm_cost?bill_scene=see", f".st-key-bill_phase_shown {OPTION}", clicked=True),
     Control("browser", "predict", "comm_cost?bill_scene=question", f".st-key-guess {SLIDER}"),
     Control("browser", "letter", "two_way_tp?real_scene=see", f".st-key-real_token {SLIDER}"),
     Control("browser", "stages", LAB_04, STAGES, ".player .stage", True),
     Control("server", "wrong", "pipeline_bubble?pipe_scene=break_it", STAGES, ".player .stage", True),
+    Control("server", "mistake", LAB_01_WRONG, f".st-key-shard_mistake_shown {OPTION}", OPEN_SCENE, True),
+    Control("server", "run", "two_way_tp?real_scene=count", f".st-key-real_run_shown {OPTION}", clicked=True),
+    Control("server", "alpha", "comm_cost?bill_scene=bench", f".st-key-bill_alpha {STEPS}", clicked=True),
+    Control("server", "TP", "comm_cost?bill_scene=see", f".st-key-tp {STEPS}", clicked=True, panel=True),
+    Control("server", "load", "placement?place_scene=plan", f".st-key-place_concurrency {STEPS}", clicked=True),
+    Control("server", "purpose", PICKER, f".st-key-strategy_purpose_shown {OPTION}", clicked=True),
+    Control("server", "slow", "clinic?clinic_scene=straggler", f".st-key-_straggler {STEPS}", clicked=True),
+    Control("server", "question", "quiz?quiz_at=activation_and_sum", TURNS, "h4", True),
 )
 
 
@@ -110,6 +124,9 @@ def opened(visits: BrowserContext, url: str, one: Control) -> Page:
         page.wait_for_timeout(2000)
     else:
         settle(page)
+        if one.panel:
+            page.locator(".st-key-scenario button").first.click()
+            settle(page)
     page.locator(one.figure).first.wait_for()
     return page
 
