@@ -116,13 +116,3 @@ def forget() -> None:
     """Drop what is kept of the files, so that each is read anew."""
     for kept in (languages, finished, _merged, blocks):
         kept.cache_clear()
-
-
-def stems(name: str = ENGLISH) -> list[str]:
-    """Every page that has prose in a language."""
-    return sorted(path.stem for path in (CONTENT / name).glob("*.md"))
-
-
-def fields_of(text: str) -> set[str]:
-    """The first name of every field in a text: what whoever shows it must know."""
-    return {path.partition(".")[0] for path, _ in FIELD.findall(text)}

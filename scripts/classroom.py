@@ -34,7 +34,6 @@ MOST_STUDENTS = 10_000
 _IN_THE_ZIP = (
     "core",
     "runtime",
-    "scripts/__init__.py",
     "scripts/grade.py",
     "scripts/terminal.py",
     "content/en",

@@ -47,7 +47,7 @@ def _disagreement(language: str) -> re.Pattern[str]:
     """One of what is said of many, many of what is said of one, a verb of many after one, another's article."""
     pairs = {
         pair
-        for stem in content.stems(language)
+        for stem in stems(language)
         for block in content.blocks(stem, language).values()
         for pair in _COUNTED.findall(block)
     }
@@ -109,3 +109,13 @@ def unknown_fields(app: AppTest) -> list[str]:
 def without_terms(markdown: str) -> str:
     """Prose as it stands in content/, each term the bare word it was, no space a no-break one."""
     return _TERM.sub(r"\1", markdown).replace("\u00a0", " ")
+
+
+def stems(name: str = content.ENGLISH) -> list[str]:
+    """Every page that has prose in a language."""
+    return sorted(path.stem for path in (content.CONTENT / name).glob("*.md"))
+
+
+def fields_of(text: str) -> set[str]:
+    """The first name of every field in a text: what whoever shows it must know."""
+    return {path.partition(".")[0] for path, _ in content.FIELD.findall(text)}

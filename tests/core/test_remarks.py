@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 from runtime import content
+from tests.said import fields_of
 
 CORE = Path(__file__).resolve().parents[2] / "core"
 
@@ -34,4 +35,4 @@ def test_every_code_of_core_is_worded_and_every_word_has_its_value():
             assert any(block.startswith(f"remark.{name}") for block in blocks), code
             continue
         if name and "" not in values:  # `**values` may hold any
-            assert content.fields_of(blocks[f"remark.{name}"]) <= values, code
+            assert fields_of(blocks[f"remark.{name}"]) <= values, code

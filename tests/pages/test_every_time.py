@@ -8,6 +8,7 @@ import pytest
 
 from runtime import content
 from tests.core.referee.replayed import HELD, UNTIMED, held
+from tests.said import stems
 from ui.comm_cost.bench import FIGURES, PHASED, made_of
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -20,7 +21,7 @@ def blocks_with_times() -> list[str]:
     """Every block of every page in which a field is written as a time or a rate, or as a share of one."""
     return [
         f"{stem}.{name}"
-        for stem in content.stems()
+        for stem in stems()
         for name, text in content.load(stem).items()
         if any(
             unit.removeprefix("+") in IN_SECONDS or path == "time_share"

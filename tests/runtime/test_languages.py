@@ -16,6 +16,7 @@ from core.text.numbers import number
 from core.text.quantity import read_quantity
 from runtime import content, plurals, quantities
 from runtime.prose import Prose, said, written
+from tests.said import stems
 from ui.comm_cost.rows import sum_in_ms
 
 
@@ -202,8 +203,8 @@ OWN_RULES = {f"plural.{kind}" for kind in plurals.KINDS}
 
 def lacking(language: str) -> dict[str, list[str]]:
     """What a language still says in English: the blocks by file, every block of a file that it has not."""
-    there = set(content.stems(language))
-    own = {stem: set(content.blocks(stem, language)) if stem in there else set() for stem in content.stems()}
+    there = set(stems(language))
+    own = {stem: set(content.blocks(stem, language)) if stem in there else set() for stem in stems()}
     left = {stem: sorted(set(content.blocks(stem, content.ENGLISH)) - own[stem] - OWN_RULES) for stem in own}
     return {f"content/{language}/{stem}.md": blocks for stem, blocks in left.items() if blocks}
 
@@ -222,9 +223,9 @@ def test_all_that_a_begun_language_lacks_is_told_at_once(folder):
 
 
 @pytest.mark.parametrize("language", OTHERS)
-@pytest.mark.parametrize("stem", content.stems())
+@pytest.mark.parametrize("stem", stems())
 def test_a_language_has_no_block_and_no_field_that_english_has_not(stem, language):
-    if stem not in content.stems(language):
+    if stem not in stems(language):
         return
     english, other = content.blocks(stem, content.ENGLISH), content.blocks(stem, language)
     assert set(other) - OWN_RULES <= set(english)
@@ -253,7 +254,7 @@ def shape(text: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("language", [name for name in content.finished() if name != content.ENGLISH])
-@pytest.mark.parametrize("stem", content.stems())
+@pytest.mark.parametrize("stem", stems())
 def test_a_language_leaves_out_no_row_no_item_and_no_code(stem, language):
     """A row that English gained is looked for, not only its block."""
     english, other = content.blocks(stem, content.ENGLISH), content.blocks(stem, language)
@@ -267,7 +268,7 @@ def test_a_language_leaves_out_no_row_no_item_and_no_code(stem, language):
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_a_language_has_no_file_that_english_has_not(language):
-    assert set(content.stems(language)) <= set(content.stems())
+    assert set(stems(language)) <= set(stems())
 
 
 def test_a_field_may_be_told_twice_and_agree_with_its_count(spanish):

@@ -24,6 +24,7 @@ from runtime import content, refusals
 from runtime.prose import explained, worded
 from runtime.run_failure import plain_failure
 from runtime.torch_here import torch_here
+from tests.said import fields_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SENTENCE_AT = {
@@ -88,7 +89,7 @@ def test_a_message_is_found_by_its_words_and_by_no_others(name):
     assert found is not None
     assert found[0] == name
     assert {field: text for field, text in found[1].items() if not field.endswith("_")} == {
-        field: f"<{field}>" for field in content.fields_of(content.blocks(refusals.STEM, content.ENGLISH)[name])
+        field: f"<{field}>" for field in fields_of(content.blocks(refusals.STEM, content.ENGLISH)[name])
     }
 
 

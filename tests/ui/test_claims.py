@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from runtime import content
+from tests.said import stems
 from tests.test_architecture import sources as in_room
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +20,7 @@ NODE = {
 
 
 @pytest.mark.parametrize("language", NODE)
-@pytest.mark.parametrize("stem", content.stems())
+@pytest.mark.parametrize("stem", stems())
 def test_the_boundary_of_a_fast_link_is_told_as_the_nvlink_domain(stem, language):
     """Since racks of 72 GPUs share NVLink, a node is the usual case and not the rule."""
     sentences = {

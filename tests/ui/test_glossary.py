@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from runtime import content
-from tests.said import without_terms
+from tests.said import stems, without_terms
 from ui.course import glossary
 from ui.course import pages as course
 from ui.course.pages import PAGES
@@ -14,7 +14,7 @@ from ui.prose import plain_text
 
 TERMS = glossary.terms()
 BUTTON = re.compile(r'<span role="button" tabindex="0" aria-describedby="([^"]+)">([^<]+)</span>')
-PAGES_WITH_PROSE = [stem for stem in content.stems() if stem in {page.stem for page in PAGES[1:]}]
+PAGES_WITH_PROSE = [stem for stem in stems() if stem in {page.stem for page in PAGES[1:]}]
 
 
 def by_key(key: str) -> glossary.Term:
@@ -40,7 +40,7 @@ def test_a_definition_is_one_sentence_and_its_place_is_in_the_course(term):
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.key)
 def test_the_scene_that_teaches_a_term_uses_it(term):
     """Its prose, or, where a figure's words are in Python, that of its page."""
-    if term.stem not in content.stems():
+    if term.stem not in stems():
         pytest.skip(f"content/en/{term.stem}.md is not written")
     blocks = content.load(term.stem)
     scene = " ".join(text for name, text in blocks.items() if name.startswith(f"{term.scene}."))

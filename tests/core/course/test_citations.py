@@ -20,6 +20,7 @@ from core.placement.rank_memory import measured_budget
 from core.placement.serve_flags import arguments
 from runtime import content
 from runtime.citations import recorded
+from tests.said import stems
 
 TEXT = '''
 KIB = 1024
@@ -93,7 +94,7 @@ def named_on_pages() -> list[tuple[str, str]]:
     """Every `Symbol` that a cell of a table says to be in a `file` of an engine that is cited."""
     roots = tuple(f"{each.root.partition('/')[0]}/" for each in SOURCES)
     found = []
-    for stem in content.stems():
+    for stem in stems():
         for cell in "\n".join(content.load(stem).values()).replace("\n", "|").split("|"):
             files = [word for word in re.findall(r"`([\w/.]+\.py)`", cell) if word.startswith(roots)]
             if len(files) == 1:

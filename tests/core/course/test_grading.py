@@ -24,6 +24,7 @@ from core.specs import LinkSpec
 from core.text.question import judge
 from runtime import content
 from scripts.grade import answer_to, worded
+from tests.said import fields_of
 
 ROOT = Path(__file__).resolve().parents[3]
 WORD = "a secret"
@@ -179,7 +180,7 @@ def test_every_question_and_slip_has_its_words_and_every_slip_is_told(lab):
     for seed in range(20):
         for question in questions(lab, seed):
             blocks = [f"{question.key}.asks", *(f"{question.key}.slip_{name}" for name in question.slips)]
-            assert all(content.fields_of(words[block]) <= set(question.fields) for block in blocks)
+            assert all(fields_of(words[block]) <= set(question.fields) for block in blocks)
             for name, value in question.slips.items():
                 said = f"{value / question.unit_size!r} {question.unit}"
                 assert answer_to(1, question, said).remark == words[f"{question.key}.slip_{name}"]

@@ -11,6 +11,7 @@ from core.course.quiz.paper import MOST_SEED
 from core.errors import OutOfRangeError, UnknownNameError
 from core.text.quantity import read_quantity
 from runtime import content
+from tests.said import fields_of
 from ui.course.pages import entry
 
 PAPERS = {seed: paper(seed) for seed in range(25)}
@@ -55,7 +56,7 @@ def test_every_block_a_paper_needs_is_there_with_its_fields_and_no_other_is():
     assert {block for block in WORDS if not block.startswith(("judge.", *OF_THE_PAGE))} == needed
     for question in QUESTIONS:
         for block in blocks_of(question):
-            assert content.fields_of(WORDS[block]) <= set(question.fields), block
+            assert fields_of(WORDS[block]) <= set(question.fields), block
 
 
 def test_the_right_answer_typed_as_it_is_shown_is_right():
@@ -80,7 +81,7 @@ def test_a_slip_is_never_within_the_tolerance_of_the_answer():
 
 def test_what_a_wrong_number_is_answered_with_says_the_right_one():
     for question in filter(lambda one: isinstance(one, Number), PAPERS[0]):
-        fields = content.fields_of(WORDS[f"{question.key}.why"])
+        fields = fields_of(WORDS[f"{question.key}.why"])
         assert fields & {"answer", "exact"}, question.key
 
 

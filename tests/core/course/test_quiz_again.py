@@ -8,6 +8,7 @@ import pytest
 
 from core.course.quiz import Choice, Number, paper
 from runtime import content
+from tests.said import fields_of
 
 PAPERS = [paper(seed) for seed in range(40)]
 UNITS = {
@@ -158,7 +159,7 @@ def test_a_figure_that_a_question_needs_is_among_its_words():
     words = content.load("quiz")
     for question in PAPERS[0]:
         if isinstance(question, Number):
-            seen = content.fields_of(words[f"{question.key}.asks"])
+            seen = fields_of(words[f"{question.key}.asks"])
             asked = Asked(question)
             asked.fields = {name: text for name, text in question.fields.items() if name in seen}
             needed = {"ethernet_bill": {}, "startup_lines": {"twice": question.fields.get("twice", "")}}

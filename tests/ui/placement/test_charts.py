@@ -14,6 +14,7 @@ from core.placement.plan import Question
 from core.placement.rank_memory import measured_budget
 from runtime import content
 from runtime.published import planners
+from tests.said import fields_of
 from ui.beside import placed
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.figures.frames import frame
@@ -141,7 +142,7 @@ def test_every_sentence_of_the_page_has_its_numbers(asked):
     mine = {
         name: text for name, text in blocks.items() if name.split(".")[0] in ("plan", "compare", "cases", "limits")
     }
-    missing = {field for text in mine.values() for field in content.fields_of(text) if field not in filled}
+    missing = {field for text in mine.values() for field in fields_of(text) if field not in filled}
     assert not missing
 
 
