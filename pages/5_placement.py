@@ -4,20 +4,15 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.placement.assumed import assumed
-from core.placement.trace import decisions
-from runtime.prose import worded
 from ui import inputs, scenes, tested
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.rows import BillRow
 from ui.figures.frames import frame
 from ui.placement import accuracy as placement_accuracy
-from ui.placement import answer, charts, more, rows
+from ui.placement import answer, charts, more, rows, words
 from ui.placement import bench as placement_bench
 from ui.placement import load as placement_load
 from ui.placement import race as placement_race
-from ui.placement.words import fields
-from ui.prose import escape
 
 page = scenes.open_page("placement", asking=("race",))
 asked = placement_bench.ask(page)
@@ -40,7 +35,7 @@ def named() -> Mapping[str, object]:
     """What the prose names. A config that is refused stands alone: no other model's figures under it."""
     if asked.refused_config is not None and page.scene in ("plan", "compare", "load", "race"):
         raise asked.refused_config
-    return fields(placement, shown, asked.topology)
+    return words.fields(placement, shown, asked.topology)
 
 
 def plan() -> None:
@@ -66,11 +61,11 @@ def plan() -> None:
         if shown is not None:
             answer.memory(page, asked, shown)
         page.say("plan.assumed")
-        st.markdown("\n".join(f"- {escape(worded(one))}" for one in assumed(asked.question)))
+        st.markdown(words.assumptions(placement))
         page.say("plan.why")
         if asked.shown is not None and placement.fitting and asked.shown != placement.recommended:
             answer.why(placement, asked.shown)
-        st.markdown("\n".join(f"1. {escape(worded(reason))}" for reason in decisions(placement)))
+        st.markdown(words.steps(placement))
         page.say("plan.usable")
         if shown is not None and shown.fits:
             answer.to_run(page, asked, shown)

@@ -7,16 +7,14 @@ import streamlit as st
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.strategy.block import Block, block_under
 from core.units import GB
-from runtime.prose import worded
 from ui import beside, scenes, tested
 from ui.figures.frames import frame
-from ui.prose import escape
 from ui.strategy import bench as strategy_bench
 from ui.strategy import block as strategy_block
 from ui.strategy import charts, rows
 from ui.strategy import room as strategy_room
 from ui.strategy import rows_scenes as scene_rows
-from ui.strategy.words import everywhere, memory_fields, picker_fields, room_fields, serving_fields
+from ui.strategy.words import everywhere, memory_fields, picker_fields, room_fields, serving_fields, steps
 
 page = scenes.open_page("strategy", asking=("memory",))
 asked = strategy_bench.ask(page)
@@ -85,7 +83,7 @@ def picker() -> None:
         if flips:
             page.table(scene_rows.flip_rows(flips), "picker.flips")
         page.say("picker.trace")
-        st.markdown("\n".join(f"1. {escape(worded(reason))}" for reason in given.trace))
+        st.markdown(steps(given))
         if given.question.purpose == "train":
             page.say("picker.untested")
     if served:

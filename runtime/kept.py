@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, TypeVarTuple
 
 from runtime.content import language
 
@@ -62,5 +62,29 @@ def kept(work: Callable[Asked, Answer], key: Callable[[Any], Hashable] = as_key)
         except TypeError:
             return work(*args, **named)
         return remembered(language(), *asked)
+
+    return answered
+
+
+_KEPT_OF = 16
+"""Large answers that something is kept of, by one function."""
+
+Large = TypeVar("Large")
+Rest = TypeVarTuple("Rest")
+
+
+def kept_of(work: Callable[[Large, *Rest], Answer]) -> Callable[[Large, *Rest], Answer]:
+    """The same for what is made of a large answer that is kept itself, and never looked through: this very one.
+
+    The other arguments go by what they hold.
+    """
+
+    @lru_cache(maxsize=_KEPT_OF)
+    def remembered(language: str, large: Itself, rest: Any) -> Answer:
+        return work(large.value, *rest)
+
+    @wraps(work)
+    def answered(large: Large, *rest: *Rest) -> Answer:
+        return remembered(language(), Itself(large), rest)
 
     return answered

@@ -11,6 +11,7 @@ from core.evidence.measurements import Quantity
 from core.placement.assumed import held_to
 from core.specs import GpuSpec, ModelSpec
 from core.steps.model import MFU
+from runtime.kept import kept
 from runtime.prose import said, worded
 from ui.prose import escape
 
@@ -21,7 +22,12 @@ Kind = Literal["", "compute", "prompt", "link"]
 def beside_times(gpu: GpuSpec, model: ModelSpec) -> None:
     """The errors on published times of this class of GPU and kind of model, between tokens and to the first."""
     with st.container(key="aside_tested"):
-        st.markdown("\n\n".join(escape(worded(one)) for one in held_to(gpu, model)))
+        st.markdown(_told(gpu, model))
+
+
+@kept
+def _told(gpu: GpuSpec, model: ModelSpec) -> str:
+    return "\n\n".join(escape(worded(one)) for one in held_to(gpu, model))
 
 
 def beside_each(pairs: Iterable[tuple[GpuSpec, ModelSpec]]) -> None:

@@ -3,9 +3,10 @@
 import streamlit as st
 
 from core.placement.plan import Plan, Question
-from core.placement.under_load import LoadAsk, loaded
+from core.placement.under_load import LoadAsk, Loaded, loaded
 from core.serving.bench_reader import read_bench_results
 from runtime import workers
+from runtime.kept import kept_of
 from runtime.prose import said
 from ui import inputs, tested
 from ui.figures.frames import frame
@@ -35,12 +36,17 @@ def ask(page: Page) -> LoadAsk:
         )
 
 
+@kept_of
+def _loaded(plan: Plan, question: Question, asked: LoadAsk) -> Loaded:
+    return workers.run(loaded, question, plan, asked)
+
+
 def under_load(page: Page, asked: LoadAsk, question: Question, plan: Plan | None) -> None:
     """The whole tab, of the plan that is shown."""
     if plan is None or not plan.fits:
         page.reading("load.nothing")
         return
-    load = workers.run(loaded, question, plan, asked)
+    load = _loaded(plan, question, asked)
     page.fill(load_fields(load))
     figure, margin = page.split()
     with figure:

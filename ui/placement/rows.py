@@ -11,6 +11,7 @@ from core.placement.rank_memory import RankMemory
 from core.placement.shortlist import shortlist
 from core.strategy.refit import Refit, refit
 from core.units import GB, addends
+from runtime.kept import kept_of
 from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import decimal_bytes, grouped, local, plain, seconds, significant
@@ -40,6 +41,7 @@ def settled_refit(question: Question, log: str, table: str, bench: str) -> Refit
     return replace(refitted, before=shortlist(refitted.before), after=shortlist(refitted.after))
 
 
+@kept_of
 def curve_dots(placement: Placement, shown: int | None) -> list[Row]:
     """The curves worth drawing: those that touch the front, the plan shown, then the quickest of the rest."""
     touching = list(dict.fromkeys(point.plan for point in placement.front))
@@ -80,11 +82,13 @@ def rank_name(rank: RankMemory, plan: Plan) -> str:
     return phrase("placement", "says.layers", who=who, start=start, start_2=start + rank.layers - 1)
 
 
+@kept_of
 def memory_parts(plan: Plan) -> list[Row]:
     """Every part of the ranks shown, from the left: weights by kind, overhead by kind, the cache."""
     return [part for index, rank in enumerate(_ranks_shown(plan)) for part in _parts(rank, plan, index)]
 
 
+@kept_of
 def memory_labels(plan: Plan, usable_bytes: float) -> list[Row]:
     """The same ranks' names and sums."""
     rows = []

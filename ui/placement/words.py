@@ -9,26 +9,47 @@ from core.comm_cost.kernels import picked_bill
 from core.evidence.accuracy import accuracy_of
 from core.evidence.calibration import Calibration, calibration_of, prompt_efficiency
 from core.evidence.report import Residual, decode_residuals, errors_of
+from core.placement.assumed import assumed
 from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY
 from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.shortlist import MOST_REFUSED
 from core.placement.topology import Topology
-from core.placement.trace import targets, usable_source
+from core.placement.trace import decisions, targets, usable_source
 from core.placement.under_load import Loaded
 from core.remark import remark
 from core.serving.curve import LADDER
 from core.serving.load import steady_state
 from runtime.catalog_words import short_name
 from runtime.content import slug
+from runtime.kept import Itself, kept_of
 from runtime.prose import said, worded
 from runtime.quantities import local
 from ui.placement.rows import MOST_LOST, case_plans, lost
 from ui.placement.rows_accuracy import EVERY, short, signed
+from ui.prose import escape
 
 
 def fields(placement: Placement, plan: Plan | None, topology: Topology | None) -> Mapping[str, object]:
     """What every scene's prose names; a plan's timing is there where the plan fits."""
+    return {**_fields(placement, Itself(plan)), "seen": _seen(topology)}
+
+
+@kept_of
+def assumptions(placement: Placement) -> str:
+    """What a placement takes for granted, as a list in Markdown."""
+    return "\n".join(f"- {escape(worded(one))}" for one in assumed(placement.question))
+
+
+@kept_of
+def steps(placement: Placement) -> str:
+    """How its plan was come to, as a list in Markdown."""
+    return "\n".join(f"1. {escape(worded(reason))}" for reason in decisions(placement))
+
+
+@kept_of
+def _fields(placement: Placement, shown: Itself) -> Mapping[str, object]:
+    plan: Plan | None = shown.value
     question, refused = placement.question, placement.refused
     timing = plan.timing if plan else None
     low, high, _ = question.band
@@ -57,7 +78,6 @@ def fields(placement: Placement, plan: Plan | None, topology: Topology | None) -
         "refused": refused,
         "more_lost": max(0, len(lost(placement)) + placement.left_out[0] - MOST_LOST),
         "more_refused": max(0, refused - MOST_REFUSED),
-        "seen": _seen(topology),
         **_cases(),
     }
 
@@ -123,6 +143,7 @@ def _cases() -> dict[str, object]:
     }
 
 
+@kept_of
 def load_fields(load: Loaded) -> Mapping[str, object]:
     """What the tab under load names; rates are of all engines together, times of one."""
     engines, half, kept = load.engines, load.curve[LADDER.index(0.5)], load.kept

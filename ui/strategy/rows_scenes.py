@@ -12,7 +12,7 @@ from core.strategy.picker import Answer, layout_family, strategy_family
 from core.strategy.rooms import Played, played
 from core.strategy.training.choice import TrainingChoice, TrainingPlan
 from runtime.catalog_words import short_name, told
-from runtime.kept import kept
+from runtime.kept import kept, kept_of
 from runtime.prose import named, worded
 from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes, grouped, plain, seconds
@@ -24,6 +24,7 @@ PROMPTS = tuple(2**power for power in range(7, 18))
 MOST_KINDS = 9
 
 
+@kept_of
 def kinds(given: Answer) -> list[Row]:
     """Of every kind of strategy the plan that gives most, in the order of what they give; then the refused."""
     judged = _trained(given.judged) if isinstance(given.judged, TrainingChoice) else _served(given.judged)
@@ -149,6 +150,7 @@ def handoffs(request: Request, links: Sequence[LinkSpec]) -> list[Handoff]:
     return [handoff(request, link) for link in links]
 
 
+@kept_of
 def flip_rows(flips: Sequence[Flip]) -> list[dict[str, str]]:
     """Each change as a line of a table."""
     return [

@@ -13,9 +13,10 @@ from core.strategy.picker import Answer
 from core.strategy.training.choice import ACCUMULATED, RESERVED_BYTES, WITHIN_ERROR
 from core.units import GB
 from runtime.catalog_words import short_name, told
-from runtime.kept import kept
+from runtime.kept import kept, kept_of
 from runtime.prose import said, worded
 from runtime.quantities import local
+from ui.prose import escape
 from ui.strategy.rows import (
     ACROSS,
     PAPER_PARAMETERS,
@@ -80,6 +81,12 @@ def picker_fields(given: Answer, flips: Sequence[Flip]) -> Mapping[str, object]:
             "flip_name": told(flips[0].other.name),
         }
     return fields
+
+
+@kept_of
+def steps(given: Answer) -> str:
+    """How an answer was come to, as a list in Markdown."""
+    return "\n".join(f"1. {escape(worded(reason))}" for reason in given.trace)
 
 
 def room_fields(timed: Sequence[Timed], over: LinkSpec) -> Mapping[str, object]:
