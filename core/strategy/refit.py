@@ -134,13 +134,16 @@ def _with_log(question: Question, log: str, ran: Plan | None) -> tuple[Question,
 
 def _with_table(question: Question, text: str, ran: Plan | None) -> tuple[Question, Remark]:
     """The table's link in place of the node's, or of the network's where its ranks are on more than a node."""
-    linked = [(own, link) for own in fitted_tables(text) if (link := _link(own)) is not None]
-    if not linked:
-        raise UnreadableTextError("no table of this text can be fitted")
-    own, link = max(linked, key=lambda pair: (pair[0].table.op == "all_reduce", len(pair[0].table.rows)))
     cluster = question.cluster
-    ranks = link.measured_ranks or 2
-    across = cluster.nodes > 1 and ranks > cluster.gpus_per_node
+    fitted = [(own, link) for own in fitted_tables(text) if (link := _link(own)) is not None]
+    if not fitted:
+        raise UnreadableTextError("no table of this text can be fitted")
+    linked = [pair for pair in fitted if cluster.nodes > 1 or (pair[0].table.nodes or 1) == 1]
+    if not linked:
+        raise UnreadableTextError("the ranks of this table are on several nodes, and the cluster has one")
+    own, link = max(linked, key=lambda pair: (pair[0].table.op == "all_reduce", len(pair[0].table.rows)))
+    ranks, nodes = link.measured_ranks or 2, own.table.nodes
+    across = cluster.nodes > 1 and (ranks > cluster.gpus_per_node if nodes is None else nodes > 1)
     old = cluster.network if across else cluster.link
     named = replace(link, scope=old.scope)
     changed = replace(cluster, network=named) if across else replace(cluster, link=named)

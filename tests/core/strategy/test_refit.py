@@ -22,6 +22,7 @@ from core.strategy.refit import REFITTED, overhead_of, refit, said_of
 from core.units import GIB
 from runtime.prose import worded
 from runtime.published import shipped_table
+from tests.core.links.printed_tables import table
 
 QUESTION = question_of(model("qwen2-7b"), Machine(gpu("a100-80gb-sxm"), 2), Demand(concurrency=16))
 PRINTED = (
@@ -93,6 +94,19 @@ def test_each_text_is_taken_or_refused_by_itself():
     assert "4.35" not in lines[0]
     assert "4.67 GB peak activation" in lines[0]
     assert lines[-1].startswith("The plan stays")
+
+
+def test_a_table_of_several_nodes_is_no_link_within_one():
+    """Two ranks, one a node: the network of a cluster of two, and nothing of a node alone."""
+    text = table("all_reduce", 2, hosts=2)
+    alone = refit(QUESTION, table=text)
+    assert "on several nodes" in worded(alone.refused[0])
+    assert alone.after.question.cluster == QUESTION.cluster
+    two = question_of(model("qwen2-7b"), Machine(gpu("a100-80gb-sxm"), 2, nodes=2), Demand(concurrency=16))
+    cluster = refit(two, table=text).after.question.cluster
+    assert (cluster.link, cluster.network != two.cluster.network) == (two.cluster.link, True)
+    within = refit(two, table=table("all_reduce", 2)).after.question.cluster
+    assert (within.network, within.link != two.cluster.link) == (two.cluster.network, True)
 
 
 def test_a_measurement_no_constants_explain_is_said():
