@@ -7,7 +7,7 @@ import pytest
 
 from core.catalog import gpu, model
 from core.errors import OutOfRangeError
-from core.models.checkpoint import checkpoint_width, named_checkpoint
+from core.models.checkpoint import as_served, checkpoint_width, named_checkpoint
 from core.models.hf_config import model_from_config
 from core.models.kv_cache import kv_bytes_per_token_per_rank
 from core.models.loaded_weights import loaded_weight_bytes
@@ -309,3 +309,18 @@ def test_qwen_s_own_integers_are_padded_to_eight_ranks_where_their_groups_are_od
     row = named_checkpoint(name)
     assert row.intermediate_size == inner
     assert (not check_tp_size(row, 8).broken) == splits
+
+
+def test_a_checkpoint_is_served_as_it_is_in_its_own_width_alone():
+    """DeepSeek-V3 keeps its blocks in FP8 and loses them in bf16; Llama in FP8 has none; groups are of int4."""
+    deepseek, llama = model("deepseek-v3"), model("llama-3-8b")
+    assert as_served(deepseek, "fp8") is deepseek
+    assert as_served(llama, "bf16") is llama
+    other = as_served(deepseek, "bf16")
+    assert (other.weight_dtype, other.weight_block, other.left_alone) == ("bf16", None, ())
+    served = [as_served(llama, dtype) for dtype in ("fp8", "int4", "int4-g32")]
+    assert [(one.weight_dtype, one.quantisation_group) for one in served] == [
+        ("fp8", None),
+        ("int4", 128),
+        ("int4", 32),
+    ]
