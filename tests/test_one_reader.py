@@ -59,7 +59,6 @@ NO_VISITORS_TEXT = {
     ("ui/figures/frames.py", "int(value)"): "a table's cell, a number already",
     ("ui/figures/prediction.py", "int(high)"): "an axis's end, a number already",
     ("ui/figures/style.py", "int(value)"): "a chart's value, a number already",
-    ("ui/pipeline_bubble/rows.py", "float(held)"): "activations that were counted",
     ("ui/two_way_tp/words.py", "int(exponent)"): "a number of ours, as Python has just written it",
 }
 
