@@ -91,7 +91,7 @@ def at_rate(question: Question, plan: Plan) -> AtRate:
     return AtRate(most, *simulate(cost, arrivals, chunk).at(demand.percentile), chunk)
 
 
-REQUESTS = 1000
+LADDER_REQUESTS = 1000
 """Requests of each run, fewer where prompts are long: the ladder's twelve runs take a third of a second."""
 
 
@@ -132,5 +132,5 @@ class Loaded:
 def loaded(question: Question, plan: Plan, ask: LoadAsk) -> Loaded:
     """The plan's engine, run at each rate of the ladder with one seed."""
     cost = engine_cost(question, plan)
-    curve = load_curve(cost, REQUESTS, seeded(ask.seed), chunk_tokens=ask.chunk_tokens)
+    curve = load_curve(cost, LADDER_REQUESTS, seeded(ask.seed), chunk_tokens=ask.chunk_tokens)
     return Loaded(plan, ask, cost, curve)
