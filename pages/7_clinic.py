@@ -25,7 +25,7 @@ page = scenes.open_page("clinic")
 scenario, look = page.scenario.timed, page.look
 
 
-@st.cache_data(max_entries=1)
+@st.cache_resource(max_entries=1)
 def every_case() -> list[Case]:
     """All cases: the same for every visitor, for the seed is fixed."""
     return [examine(key, measured_all_reduces()) for key in CASES]
