@@ -172,7 +172,7 @@ def test_residuals_are_named_by_the_side_of_the_line_they_lie_on():
     near = [found for found in named_residuals(napkin(), POINTS) if found.time_us < 100]
     assert [found.name for found in near][:2] == ["launch", "protocol"]
     assert named_residuals(napkin(tp=8), POINTS)[0].name == "fewer hops than a ring"
-    assert named_residuals(napkin(tp=16), POINTS) == []
+    assert not named_residuals(napkin(tp=16), POINTS)
 
 
 def test_the_line_turns_colour_where_the_terms_meet():
