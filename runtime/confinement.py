@@ -18,8 +18,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
+
+from runtime.scratch import scratch
 
 Way = Literal["namespaces", "another user", "limits"]
 NOBODY = 65534
@@ -65,7 +66,7 @@ _TIED = (sys.executable, "-P", str(Path(__file__).with_name("processes.py")), "0
 def way() -> Way:
     """The best way this machine allows: a container may have the right to one step of it and not to the next."""
     if shutil.which("unshare") and shutil.which("setpriv"):
-        with TemporaryDirectory() as folder:
+        with scratch("confinement") as folder:
             command = _namespaced(["true"], Path(folder), [Path(__file__).parent])
             if subprocess.run(command, capture_output=True, check=False).returncode == 0:
                 return "namespaces"

@@ -3,11 +3,12 @@
 Streamlit sends each run whole, and a browser goes over all of it, changed or not, several times while it comes in:
 some 60 messages for a press that changes three. Here the server keeps, for each connection, what stands at which
 place of the page. A run waits for its end and is sent without what stands there already, under the name of the run
-that the page was drawn by, so that for the browser nothing of it is out of date. A place that is gone is emptied
-under a name of its own, and so the browser clears it.
+that the page was drawn by, so that for the browser nothing of it is out of date.
 
 Sent whole, as Streamlit sends it, is a run of another page, one longer than `HOLD_S`, one that ends early
-and the next, one after a fragment's, and one in which a widget has moved: a browser keeps it by the run's name.
+and the next, one after a fragment's, one that leaves a place empty, which a browser clears by the run's name, and
+one in which a widget has moved or gone, which it keeps so. No message refers to one that a browser has kept
+(`minCachedMessageSize` in `.streamlit/config.toml`): it lets go of what it has not been sent for two runs.
 Source: streamlit 1.67, runtime/runtime.py, `_send_message`; proto/ForwardMsg.proto; App.tsx, AppRoot.ts.
 """
 
@@ -21,6 +22,8 @@ from typing import Any
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.session_manager import SessionClientDisconnectedError
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
+
+from runtime import operators
 
 HOLD_S = 0.2
 """How long a run is waited for; one visitor's takes a tenth of that."""
@@ -57,7 +60,22 @@ class Shown:
         self._until: asyncio.TimerHandle | None = None
 
     def take(self, message: ForwardMsg) -> None:
-        """Send a message, or hold it for the end of its run."""
+        """Send a message, or hold it for the end of its run.
+
+        Streamlit sends to all visitors in one loop, which a fault here would end: it sends all there is instead.
+        """
+        try:
+            self._take(message)
+        except SessionClientDisconnectedError:
+            raise
+        except Exception as fault:
+            operators.note("fault", kind=type(fault).__name__)
+            self._at = None
+            held = self._let_go()
+            for one in held if message in held else (*held, message):
+                self._send(one)
+
+    def _take(self, message: ForwardMsg) -> None:
         if message.HasField("new_session"):
             self._send_whole()
             self._held.append(message)
@@ -104,19 +122,14 @@ class Shown:
         drawn = {tuple(one.metadata.delta_path): one for one in self._held if one.metadata.delta_path}
         widgets = {_content(one).widget: place for place, one in drawn.items()}
         known = self._at or {}
-        if any(place != widgets.get(at.widget, place) for place, at in known.items() if at.widget):
+        moved = any(place != widgets.get(at.widget) for place, at in known.items() if at.widget)
+        if moved or known.keys() - drawn.keys():
             return self._send_whole()
         begun, *rest, ended = self._let_go()
-        gone = known.keys() - drawn.keys()
-        self._clear(begun, gone)
         self._send(self._named(begun))
         for message in rest:
             if self._is_news(message):
                 self._send(message)
-        for place in {place[:-1] for place in gone} - gone:
-            self._send(
-                drawn[place] if place in drawn else next(one for at, one in drawn.items() if at[0] == place[0])
-            )
         return self._send(self._named(ended))
 
     def _named(self, message: ForwardMsg) -> ForwardMsg:
@@ -125,18 +138,6 @@ class Shown:
         named.CopyFrom(message)
         named.metadata.run.script_run_id = self._run
         return named
-
-    def _clear(self, begun: ForwardMsg, gone: set[Place]) -> None:
-        """Have a browser clear places at the end of a run: it does, of what bears another's name.
-
-        It would keep a widget whose place is taken in another run, so they are emptied in the last one first. What
-        is written takes its run's name, and so does what holds it, which has to be sent again.
-        """
-        emptied = [_emptied(place) for place in gone if place[:-1] not in gone]
-        for message in (*emptied, begun, *emptied) if gone else ():
-            self._send(message)
-        for place in gone:
-            del (self._at or {})[place]
 
     def _is_news(self, message: ForwardMsg) -> bool:
         """Whether the browser does not show it yet; from now on it does."""
@@ -168,13 +169,6 @@ class Shown:
 def _fragments(begun: ForwardMsg) -> list[str]:
     """The fragments that a run is of; none where it is the page's."""
     return list(begun.metadata.run.fragment_ids)
-
-
-def _emptied(place: Place) -> ForwardMsg:
-    message = ForwardMsg()
-    message.delta.new_element.empty.SetInParent()
-    message.metadata.delta_path.extend(place)
-    return message
 
 
 def _content(message: ForwardMsg) -> Content:

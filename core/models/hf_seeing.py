@@ -66,9 +66,8 @@ _RECURRENT = "recurrent_gemma rwkv rwkv5 rwkv6 rwkv7 xlstm"
 
 
 _LOOPED = "HrmTextForCausalLM IQuestLoopCoderForCausalLM OuroForCausalLM"
-_DRAFT = re.compile(
-    r"Eagle3?[A-Z]\w*|\w+(?:Eagle3?|MTP|MTPModel|DSparkModel)|DFlash\w*|MLPSpeculator\w*|MedusaModel"
-)
+_DRAFT_BEGINS = re.compile(r"Eagle3?[A-Z]|DFlash|MLPSpeculator|MedusaModel")
+_DRAFT_ENDS = ("Eagle", "Eagle3", "MTP", "MTPModel", "DSparkModel")
 """vLLM's classes that guess ahead for another model; Eagle2_5_VL is a whole one."""
 _UNLIKE = "NemotronHPuzzleForCausalLM"
 _OF_NGRAMS = "LongcatFlashNgramForCausalLM"
@@ -97,7 +96,7 @@ def refuse_by_name(kind: str, classes: Sequence[str] = ()) -> None:
     for name in classes:
         if name in _LOOPED.split():
             raise OutOfRangeError("architecture", name, "runs its layers more than once a token, not counted here")
-        if _DRAFT.fullmatch(name):
+        if _DRAFT_BEGINS.match(name) or name.endswith(_DRAFT_ENDS):
             raise OutOfRangeError("architecture", name, "guesses ahead for another model: plan the model it serves")
         if name in _UNLIKE.split():
             raise OutOfRangeError("architecture", name, "has layers of unlike sizes, not counted here")

@@ -2,7 +2,9 @@
 
 import asyncio
 import random
+import tomllib
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -210,14 +212,27 @@ def test_where_a_widget_has_moved_a_run_is_sent_whole(browser):
     changes(browser, widgets("1", "a", "b"))
     assert changes(browser, widgets("2", "a", "new", "b")).count("delta") == 3
     assert browser.run == "2"
-    assert changes(browser, widgets("3", "a", "new", "c")).count("delta") == 1
+    assert changes(browser, widgets("3", "a", "new", "c")).count("delta") == 3
+    assert browser.run == "3"
+
+
+def test_where_a_place_is_left_empty_a_run_is_sent_whole(browser):
+    changes(browser, run_of("1", PAGE))
+    assert changes(browser, run_of("2", PAGE[:3])).count("delta") == 3
     assert browser.run == "2"
+    assert len(browser.tree()[1][0][1][1][1]) == 1
 
 
-def test_what_goes_is_emptied_under_the_page_s_own_name_first(browser):
-    """Under another alone a browser would keep a widget, mounted and hidden, for as long as the page is open."""
-    changes(browser, widgets("1", "a", "b"))
-    sent = changes(browser, widgets("2", "a"))
-    assert sent == [*["delta", "new_session"] * 2, "session_status_changed", "delta", "script_finished"]
-    assert [one.metadata.run.script_run_id for one in browser.sent if one.HasField("new_session")] == ["2", "1"]
-    assert len(browser.tree()[1][0][1]) == 1
+def test_a_fault_of_ours_leaves_nothing_out_and_ends_nobody(browser, monkeypatch):
+    """The loop that sends is one for all visitors."""
+    changes(browser, run_of("1", PAGE))
+    monkeypatch.setattr(browser.shown, "_send_changes", lambda: next(iter(())))
+    assert changes(browser, run_of("2", PAGE)).count("delta") == len(PAGE)
+    monkeypatch.undo()
+    assert changes(browser, run_of("3", PAGE)).count("delta") == len(PAGE)
+
+
+def test_no_message_refers_to_one_that_a_browser_may_have_let_go():
+    """A browser drops what it was not sent for two runs; a reference to it ended the visit."""
+    told = tomllib.loads((Path(__file__).resolve().parents[2] / ".streamlit/config.toml").read_text())
+    assert told["global"]["minCachedMessageSize"] > 1e6 * told["server"]["maxMessageSize"]
