@@ -26,10 +26,12 @@ Way = Literal["namespaces", "another user", "limits"]
 NOBODY = 65534
 _NEW = ("--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child", "--mount-proc")
 _NO_RIGHTS = ("setpriv", "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all")
-_LOOPBACK_UP = (
-    "import fcntl, socket, struct;"
-    " fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh', b'lo', 0x41))"  # SIOCSIFFLAGS, up and running
+_BEGIN = (
+    "import fcntl, select, socket, struct, sys;"
+    " fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh', b'lo', 0x41));"  # SIOCSIFFLAGS, up and running
+    " asked = select.poll(); asked.register(0, 0); sys.exit(any(how & 16 for _, how in asked.poll(0)))"  # POLLHUP
 )
+"""Raises the loopback; ends where whoever asks has: `unshare` may be killed before its child is tied to it."""
 _MOUNTS = r"""
 set -e
 "$1" -c "$2"; shift 2
@@ -68,7 +70,7 @@ def way() -> Way:
     if shutil.which("unshare") and shutil.which("setpriv"):
         with scratch("confinement") as folder:
             command = _namespaced(["true"], Path(folder), [Path(__file__).parent])
-            if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+            if subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0:
                 return "namespaces"
     return "another user" if hasattr(os, "geteuid") and os.geteuid() == 0 else "limits"
 
@@ -81,7 +83,7 @@ def confined(command: Sequence[str], folder: Path, hidden: Sequence[Path]) -> li
 def _namespaced(command: Sequence[str], folder: Path, hidden: Sequence[Path]) -> list[str]:
     needed = (folder, Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable))
     unseen = [str(path) for path in hidden if path.exists() and not any(one.is_relative_to(path) for one in needed)]
-    inside = ("sh", "-c", _MOUNTS, "sh", sys.executable, _LOOPBACK_UP, str(folder), *unseen, "--", *_NO_RIGHTS)
+    inside = ("sh", "-c", _MOUNTS, "sh", sys.executable, _BEGIN, str(folder), *unseen, "--", *_NO_RIGHTS)
     return [*_TIED, *_unshare(), *inside, *command]
 
 

@@ -87,6 +87,17 @@ def test_a_container_with_half_the_rights_runs_a_submission_as_somebody_else(tmp
     assert told.stdout == "another user 0\n"
 
 
+@needs_namespaces
+@pytest.mark.parametrize("lives", [True, False])
+def test_nothing_is_run_for_whoever_has_ended(tmp_path, lives):
+    """Where its pipe has no other end, the judge was killed before the kernel had tied the submission to it."""
+    run = subprocess.Popen(confinement.confined(["true"], tmp_path, []), stdin=subprocess.PIPE)
+    if not lives:
+        run.stdin.close()
+    assert (run.wait() == 0) == lives
+    run.stdin.close()
+
+
 @pytest.mark.parametrize("lab", ["lab-01", "lab-03", "lab-04"])
 def test_the_untouched_starter_earns_none_and_names_each_task(lab):
     lab = LABS[lab]
