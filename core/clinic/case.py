@@ -78,10 +78,19 @@ class Bars:
         return sum(amounts)
 
 
+def bars(unit: Literal["s", "bytes", "fraction"], terms: Mapping[str, Mapping[Term, float]]) -> Bars:
+    """Bars by their codes, each of its terms in order; what takes nothing, or is rounding, is left out."""
+    segments = (
+        Segment(bar, term, amount)
+        for bar, parts in terms.items()
+        for term, amount in parts.items()
+        if amount > 1e-12
+    )
+    return Bars(unit, tuple(segments))
+
+
 @dataclass(frozen=True)
 class Point:
-    """One point of a line."""
-
     series: str
     x: float
     y: float

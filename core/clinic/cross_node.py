@@ -3,7 +3,7 @@
 import numpy as np
 
 from core.catalog import gpu, link, model
-from core.clinic.case import Bars, Bin, Case, Figure, Histogram, Name, Segment
+from core.clinic.case import Bin, Case, Figure, Histogram, Name, Term, bars
 from core.comm_cost.bill import Step
 from core.comm_cost.node_boundary import NodeBill, node_bill
 from core.models.weights import read_weight_bytes
@@ -61,7 +61,7 @@ def cross_node(rng: np.random.Generator) -> Case:
         ),
         names=(Name("gpu", "H100"), Name("network", link(NETWORK).name.partition(",")[0])),
         symptom=_histogram({"across": steps}),
-        model=Bars("s", (*_parts("inside", inside), *_parts("across", wide))),
+        model=bars("s", {"inside": _parts(inside), "across": _parts(wide)}),
         fix=_histogram({"across": steps, "piped": piped}),
     )
 
@@ -91,9 +91,6 @@ def _histogram(series: dict[str, np.ndarray]) -> Histogram:
     )
 
 
-def _parts(name: str, bill: NodeBill) -> tuple[Segment, ...]:
-    return (
-        Segment(name, "compute", bill.whole.step.rank_compute_s),
-        Segment(name, "latency", bill.whole.waiting_s),
-        Segment(name, "bandwidth", bill.whole.bandwidth_s),
-    )
+def _parts(nodes: NodeBill) -> dict[Term, float]:
+    bill = nodes.whole
+    return {"compute": bill.step.rank_compute_s, "latency": bill.waiting_s, "bandwidth": bill.bandwidth_s}

@@ -6,7 +6,7 @@ A cause is supported, open, or excluded; a test has two outcomes, and is worth m
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from core.clinic.hang_log import HangLog
 
@@ -34,14 +34,7 @@ Reason = Literal[
     "tested",
 ]
 
-CAUSES: tuple[Cause, ...] = (
-    "rank_missing",
-    "wrong_interface",
-    "firewall",
-    "version_mismatch",
-    "p2p_blocked",
-    "shm_small",
-)
+CAUSES: tuple[Cause, ...] = get_args(Cause)
 """From the outside of a machine to its inside."""
 
 _VIRTUAL = re.compile(r"(?:docker|br-|virbr|veth|lo$|tun|tailscale|zt|cni|flannel|podman)")

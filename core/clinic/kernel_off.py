@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from core.catalog import gpu, model
-from core.clinic.case import Bars, Case, Figure, Name, Segment
+from core.clinic.case import Case, Figure, Name, Term, bars
 from core.collectives.custom_all_reduce import Machine, decide
-from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
-from core.comm_cost.measured import MeasuredPoint, measured_latency_s, measured_time_s, series_of
+from core.comm_cost.bill import Step
+from core.comm_cost.measured import MeasuredPoint, measured_bill, measured_waits_s
 from core.models.weights import read_weight_bytes
 
 MODEL, GPU, SERIES, RELEASE = "llama-3-8b", "l40s", "l40s-nccl", "0.9.2"
@@ -22,6 +22,7 @@ def kernel_off(points: Sequence[MeasuredPoint]) -> Case:
     pairs = {sequences: two + _comm_s(points, SERIES, 2, sequences // 2) for sequences in (FEW, MANY)}
     whole = {sequences: four + _comm_s(points, SERIES, 4, sequences) for sequences in (FEW, MANY)}
     nccl, custom = _comm_s(points, "h100-nccl", 4), _comm_s(points, "h100-vllm-graph", 4)
+    waits = {ranks: measured_waits_s(points, SERIES, Step(model(MODEL), ranks)) for ranks in (4, 2)}
     decision = decide(MACHINE)
     return Case(
         key="kernel_off",
@@ -47,40 +48,22 @@ def kernel_off(points: Sequence[MeasuredPoint]) -> Case:
             f"Initializing an LLM engine (v{RELEASE}) with config: … tensor_parallel_size={MACHINE.world_size}, …",
             f"[custom_all_reduce.py] {decision.logged.partition(' because ')[0]} because …",
         ),
-        model=Bars(
+        model=bars("s", {"custom": {"latency": custom}, "nccl": {"latency": nccl}, "pcie": {"latency": comm}}),
+        fix=bars(
             "s",
-            (
-                Segment("custom", "latency", custom),
-                Segment("nccl", "latency", nccl),
-                Segment("pcie", "latency", comm),
-            ),
-        ),
-        fix=Bars(
-            "s",
-            (
-                *_parts("four", four, _latency_s(points, 4), whole[FEW]),
-                *_parts("pairs", two, _latency_s(points, 2), pairs[FEW]),
-                *_parts("four_many", four, _latency_s(points, 4), whole[MANY]),
-                *_parts("pairs_many", two, _latency_s(points, 2), pairs[MANY]),
-            ),
+            {
+                "four": _parts(four, waits[4], whole[FEW]),
+                "pairs": _parts(two, waits[2], pairs[FEW]),
+                "four_many": _parts(four, waits[4], whole[MANY]),
+                "pairs_many": _parts(two, waits[2], pairs[MANY]),
+            },
         ),
     )
 
 
-def _parts(name: str, compute_s: float, latency_s: float, step_s: float) -> tuple[Segment, ...]:
-    return (
-        Segment(name, "compute", compute_s),
-        Segment(name, "latency", latency_s),
-        Segment(name, "bandwidth", step_s - compute_s - latency_s),
-    )
-
-
-def _latency_s(points: Sequence[MeasuredPoint], ranks: int) -> float:
-    """What as many all-reduces of hardly any bytes take on these GPUs."""
-    return all_reduces_per_step(model(MODEL), ranks) * measured_latency_s(series_of(points, SERIES, ranks))
+def _parts(compute_s: float, latency_s: float, step_s: float) -> dict[Term, float]:
+    return {"compute": compute_s, "latency": latency_s, "bandwidth": step_s - compute_s - latency_s}
 
 
 def _comm_s(points: Sequence[MeasuredPoint], series: str, ranks: int, sequences: int = 1) -> float:
-    payload_bytes = allreduce_payload_bytes(sequences, model(MODEL).hidden_size)
-    one_s = measured_time_s(series_of(points, series, ranks), payload_bytes)
-    return all_reduces_per_step(model(MODEL), ranks) * one_s
+    return measured_bill(points, series, Step(model(MODEL), ranks, sequences)).comm_s

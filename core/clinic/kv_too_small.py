@@ -1,7 +1,7 @@
 """The KV cache is smaller than "24 GB x 0.9 - weights": what else is paid out of the same nine tenths."""
 
 from core.catalog import gpu, model
-from core.clinic.case import Bars, Case, Figure, Segment
+from core.clinic.case import Case, Figure, bars
 from core.models.kv_cache import BLOCK_TOKENS, kv_blocks, kv_bytes_per_token, kv_tokens, max_concurrency
 from core.models.weights import held_weight_bytes
 from core.specs import ModelSpec
@@ -61,25 +61,16 @@ def kv_too_small() -> Case:
             f"# GPU blocks: {blocks}, # CPU blocks: {kv_blocks(4 * GIB, row, 1)}",
             f"Maximum concurrency for {MAX_MODEL_LEN} tokens per request: {concurrency:.2f}x",
         ),
-        model=Bars(
+        model=bars(
             "bytes",
-            (
-                Segment("name", "weights", weights),
-                Segment("name", "kv", expected),
-                Segment("driver", "weights", weights),
-                Segment("driver", "activations", peak),
-                Segment("driver", "outside", OUTSIDE_TORCH_BYTES),
-                Segment("driver", "kv", room),
-            ),
+            {
+                "name": {"weights": weights, "kv": expected},
+                "driver": {"weights": weights, "activations": peak, "outside": OUTSIDE_TORCH_BYTES, "kv": room},
+            },
         ),
-        fix=Bars(
+        fix=bars(
             "bytes",
-            (
-                Segment("long", "activations", peak),
-                Segment("long", "kv", room),
-                Segment("lean", "activations", lean_peak),
-                Segment("lean", "kv", lean_room),
-            ),
+            {"long": {"activations": peak, "kv": room}, "lean": {"activations": lean_peak, "kv": lean_room}},
         ),
     )
 

@@ -1,9 +1,9 @@
 """NCCL hangs in the first all-reduce: the init is complete, both GPUs are busy, and nothing more is printed."""
 
 from core.catalog import model
-from core.clinic.case import Bars, Case, Figure, Segment
+from core.clinic.case import Case, Figure, bars
 from core.clinic.injected import nccl_start
-from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
+from core.comm_cost.bill import Step
 
 MODEL, RANKS, PROMPT_TOKENS = "llama-3-8b", 2, 2048
 P2P_BYTES_PER_S = 25.3e9
@@ -13,18 +13,18 @@ NO_P2P_BYTES_PER_S = (2.2e9, 3.9e9)
 
 def silent_init() -> Case:
     """The case: the last lines before the silence, and what the way round it costs."""
-    payload_bytes = allreduce_payload_bytes(PROMPT_TOKENS, model(MODEL).hidden_size)
-    count = all_reduces_per_step(model(MODEL), RANKS)
-    with_s, *without_s = (count * payload_bytes / speed for speed in (P2P_BYTES_PER_S, *NO_P2P_BYTES_PER_S))
+    step = Step(model(MODEL), RANKS, PROMPT_TOKENS)
+    sent_bytes = step.all_reduces * step.payload_bytes
+    with_s, *without_s = (sent_bytes / speed for speed in (P2P_BYTES_PER_S, *NO_P2P_BYTES_PER_S))
     return Case(
         key="silent_init",
         truth="p2p_blocked",
         candidates=("rank_missing", "firewall", "version_mismatch", "p2p_blocked"),
         figures=(
             Figure("ranks", RANKS, "count"),
-            Figure("payload", payload_bytes, "bytes"),
+            Figure("payload", step.payload_bytes, "bytes"),
             Figure("prompt", PROMPT_TOKENS, "count"),
-            Figure("all_reduces", count, "count"),
+            Figure("all_reduces", step.all_reduces, "count"),
             Figure("with_p2p", with_s),
             Figure("without_least", without_s[1]),
             Figure("without_most", without_s[0]),
@@ -33,12 +33,12 @@ def silent_init() -> Case:
             Figure("speed_without_most", NO_P2P_BYTES_PER_S[1], "bytes_per_s"),
         ),
         log=nccl_start("p2p_blocked", per_host=RANKS),
-        model=Bars(
+        model=bars(
             "s",
-            (
-                Segment("p2p", "bandwidth", with_s),
-                Segment("best", "bandwidth", without_s[1]),
-                Segment("worst", "bandwidth", without_s[0]),
-            ),
+            {
+                "p2p": {"bandwidth": with_s},
+                "best": {"bandwidth": without_s[1]},
+                "worst": {"bandwidth": without_s[0]},
+            },
         ),
     )

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from core.catalog import gpu, model
-from core.clinic.case import Bars, Case, Figure, Name, Segment
-from core.comm_cost.bill import all_reduces_per_step
-from core.comm_cost.measured import MeasuredPoint, measured_time_s, series_of
-from core.models.weights import read_weight_bytes
+from core.clinic.case import Case, Figure, Name, Term, bars
+from core.comm_cost.bill import Step, weight_streaming_s
+from core.comm_cost.measured import MeasuredPoint, measured_bill
 from core.steps.straggler import Lockstep, Straggler, lockstep
 
 MODEL, GPU, SERIES = "llama-3-70b", "h100-sxm", "h100-nccl"
@@ -16,11 +15,14 @@ SLOW_RANK, SLOW_PERCENT = 5, 25
 
 def slow_rank(points: Sequence[MeasuredPoint]) -> Case:
     """The case: what a profiler shows on each rank, and the lockstep behind it."""
-    compute_s, comm_s = _compute_s(RANKS), _comm_s(points, RANKS)
+    comm_s, half_comm_s = (
+        measured_bill(points, SERIES, Step(model(MODEL), ranks, BATCH)).comm_s for ranks in (RANKS, RANKS // 2)
+    )
+    compute_s = weight_streaming_s(model(MODEL), gpu(GPU), counted="read") / RANKS
     level = lockstep([compute_s] * RANKS, comm_s)
     run = lockstep(Straggler(SLOW_RANK, 1 + SLOW_PERCENT / 100).slow([compute_s] * RANKS), comm_s)
     waits = [float(wait) for wait in run.waits]
-    half = lockstep([_compute_s(RANKS // 2)] * (RANKS // 2), _comm_s(points, RANKS // 2))
+    half = lockstep([2 * compute_s] * (RANKS // 2), half_comm_s)
     step_s, level_s = float(run.step), float(level.step)
     return Case(
         key="slow_rank",
@@ -45,37 +47,20 @@ def slow_rank(points: Sequence[MeasuredPoint]) -> Case:
             Figure("half_step", float(half.step)),
         ),
         names=(Name("gpu", "H100"),),
-        symptom=Bars("s", tuple(Segment(f"rank {r}", "whole", comm_s + waits[r]) for r in range(RANKS))),
-        model=Bars("s", tuple(part for r in range(RANKS) for part in _parts(f"rank {r}", run, r, comm_s))),
-        fix=Bars(
+        symptom=bars("s", {f"rank {r}": {"whole": comm_s + waits[r]} for r in range(RANKS)}),
+        model=bars("s", {f"rank {r}": _parts(run, r, comm_s) for r in range(RANKS)}),
+        fix=bars(
             "s",
-            (
-                *_parts("found", run, SLOW_RANK, comm_s),
-                *_parts("level", level, 0, comm_s),
-                *_parts("without", half, 0, _comm_s(points, RANKS // 2)),
-            ),
+            {
+                "found": _parts(run, SLOW_RANK, comm_s),
+                "level": _parts(level, 0, comm_s),
+                "without": _parts(half, 0, half_comm_s),
+            },
         ),
     )
 
 
-def _compute_s(ranks: int) -> float:
-    """One rank's share of a decode step: its weights once through its memory."""
-    return read_weight_bytes(model(MODEL)) / ranks / gpu(GPU).memory_bytes_per_s
-
-
-def _comm_s(points: Sequence[MeasuredPoint], ranks: int) -> float:
-    payload_bytes = BATCH * model(MODEL).hidden_size * 2
-    one_s = measured_time_s(series_of(points, SERIES, ranks), payload_bytes)
-    return all_reduces_per_step(model(MODEL), ranks) * one_s
-
-
-def _parts(name: str, step: Lockstep, rank: int, comm_s: float) -> tuple[Segment, ...]:
+def _parts(step: Lockstep, rank: int, comm_s: float) -> dict[Term, float]:
     """A rank's step: its compute, its wait for the slowest, and the all-reduces themselves."""
     wait_s = float(step.waits[rank])
-    compute_s = float(step.step) - comm_s - wait_s
-    parts = (
-        Segment(name, "compute", compute_s),
-        Segment(name, "waiting", wait_s),
-        Segment(name, "latency", comm_s),
-    )
-    return tuple(part for part in parts if part.amount > 0)
+    return {"compute": float(step.step) - comm_s - wait_s, "waiting": wait_s, "latency": comm_s}

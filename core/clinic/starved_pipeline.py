@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 
 from core.catalog import gpu, link, model
-from core.clinic.case import Bars, Case, Figure, Lines, Name, Point, Segment
-from core.comm_cost.bill import all_reduces_per_step
-from core.comm_cost.measured import MeasuredPoint, measured_time_s, series_of
-from core.models.weights import read_weight_bytes
+from core.clinic.case import Case, Figure, Lines, Name, Point, bars
+from core.comm_cost.bill import Step, weight_streaming_s
+from core.comm_cost.measured import MeasuredPoint, measured_bill
+from core.pipeline_bubble.layouts import hand_over
 from core.pipeline_bubble.schedules.serving import Pipe, filling_microbatches, random_traffic
 
 MODEL, GPU, NETWORK, SERIES = "llama-3-70b", "h100-sxm", "ib-ndr", "h100-nccl"
@@ -23,14 +23,13 @@ RATES_PER_S = (0.05, 0.2, 0.5, 1.0, 2.0, 4.0)
 
 def starved_pipeline(points: Sequence[MeasuredPoint], rng: np.random.Generator) -> Case:
     """The case: four stages under a trickle of requests, against the same four GPUs as TP=4."""
-    stage_s = read_weight_bytes(model(MODEL)) / GPUS / gpu(GPU).memory_bytes_per_s
-    hop_s = _hop_s()
+    alone_s = weight_streaming_s(model(MODEL), gpu(GPU), counted="read")
+    stage_s, hop_s = alone_s / GPUS, hand_over(Step(model(MODEL), GPUS).payload_bytes, link(NETWORK)).total_s
     stage, hop = Fraction(stage_s), Fraction(hop_s)
     pipe = Pipe((stage,) * GPUS, (hop,) * (GPUS - 1), hop)
     seen = random_traffic(pipe, RATE_PER_S, SEQUENCES, TOKENS, np.random.default_rng(int(rng.integers(2**31))))
     filling = filling_microbatches(pipe)
     comm_s, full_comm_s = _comm_s(points, 1), _comm_s(points, filling)
-    alone_s = read_weight_bytes(model(MODEL)) / gpu(GPU).memory_bytes_per_s
     return Case(
         key="starved_pipeline",
         truth="starved",
@@ -54,7 +53,7 @@ def starved_pipeline(points: Sequence[MeasuredPoint], rng: np.random.Generator) 
             Figure("wide_full_rate", filling / (stage_s + full_comm_s), "per_s"),
         ),
         names=(Name("gpu", "H100"),),
-        symptom=Bars("fraction", tuple(Segment(f"stage {s}", "whole", seen.utilisation) for s in range(GPUS))),
+        symptom=bars("fraction", {f"stage {s}": {"whole": seen.utilisation} for s in range(GPUS)}),
         model=Lines(
             "arrivals",
             "token_time",
@@ -67,29 +66,19 @@ def starved_pipeline(points: Sequence[MeasuredPoint], rng: np.random.Generator) 
                 )
             ),
         ),
-        fix=Bars(
+        fix=bars(
             "s",
-            (
-                Segment("pipeline", "compute", GPUS * stage_s),
-                Segment("pipeline", "latency", (GPUS - 1) * hop_s),
-                Segment("TP=4", "compute", stage_s),
-                Segment("TP=4", "latency", comm_s),
-            ),
+            {
+                "pipeline": {"compute": GPUS * stage_s, "latency": (GPUS - 1) * hop_s},
+                "TP=4": {"compute": stage_s, "latency": comm_s},
+            },
         ),
     )
 
 
-def _hop_s() -> float:
-    """One hidden state over the network."""
-    network = link(NETWORK)
-    return network.base_s + network.latency_s + 2 * model(MODEL).hidden_size / network.bandwidth_bytes_per_s
-
-
 def _comm_s(points: Sequence[MeasuredPoint], sequences: int) -> float:
     """The all-reduces of a TP step that decodes so many sequences together, as they were measured."""
-    payload_bytes = 2 * sequences * model(MODEL).hidden_size
-    one_s = measured_time_s(series_of(points, SERIES, GPUS), payload_bytes)
-    return all_reduces_per_step(model(MODEL), GPUS) * one_s
+    return measured_bill(points, SERIES, Step(model(MODEL), GPUS, sequences)).comm_s
 
 
 def _batched_s(points: Sequence[MeasuredPoint], stage_s: float, rate_per_s: float) -> float:

@@ -4,11 +4,10 @@ Whoever waits for the slow one's compute is longer by that share of the step; a 
 full pipeline by all of it, and one sequence in it by one stage of many.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from core.clinic.case import Bars, Segment, Term
+from core.clinic.case import Bars, bars
 from core.collectives.cost import ring_all_reduce
 from core.comm_cost.bill import Step, allreduce_payload_bytes
 from core.comm_cost.kernels import picked_bill
@@ -123,19 +122,16 @@ def tp_bars(knob: Knob) -> Bars:
     """The ranks of a step: compute, waiting for the slow one, the all-reduces."""
     times = Straggler(knob.ranks - 1, float(knob.slowdown)).slow([knob.compute_s] * knob.ranks)
     step = lockstep(times, knob.comm_s)
-    return Bars(
+    return bars(
         "s",
-        _filled(
-            (
-                f"rank {rank}",
-                (
-                    ("compute", float(times[rank])),
-                    ("waiting", float(step.waits[rank])),
-                    ("latency", knob.comm_s),
-                ),
-            )
+        {
+            f"rank {rank}": {
+                "compute": float(times[rank]),
+                "waiting": float(step.waits[rank]),
+                "latency": knob.comm_s,
+            }
             for rank in _drawn(knob.ranks)
-        ),
+        },
     )
 
 
@@ -145,38 +141,31 @@ def ring_bars(knob: Knob) -> Bars:
     link = knob.scenario.link_spec
     own = [ring_all_reduce(knob.prompt_bytes, knob.ranks, link)] * (knob.ranks - 1)
     own.append(ring_all_reduce(knob.prompt_bytes, knob.ranks, slowed_link(link, knob.slowdown)))
-    return Bars(
+    return bars(
         "s",
-        _filled(
-            (
-                f"hop {hop} → {(hop + 1) % knob.ranks}",
-                (
-                    ("latency", own[hop].latency_s + own[hop].base_s),
-                    ("bandwidth", own[hop].bandwidth_s),
-                    ("waiting", whole_s - own[hop].total_s),
-                ),
-            )
+        {
+            f"hop {hop} → {(hop + 1) % knob.ranks}": {
+                "latency": own[hop].latency_s + own[hop].base_s,
+                "bandwidth": own[hop].bandwidth_s,
+                "waiting": whole_s - own[hop].total_s,
+            }
             for hop in _drawn(knob.ranks)
-        ),
+        },
     )
 
 
 def pipeline_bars(knob: Knob) -> Bars:
     """The stages of a full pipeline in one cycle: at work, and waiting for the slowest."""
     times, cycle_s = knob.stage_times(knob.slowdown), knob.cycle_s(knob.slowdown)
-    return Bars(
+    return bars(
         "s",
-        _filled(
-            (f"stage {stage}", (("compute", times[stage]), ("waiting", cycle_s - times[stage])))
+        {
+            f"stage {stage}": {"compute": times[stage], "waiting": cycle_s - times[stage]}
             for stage in _drawn(knob.stages)
-        ),
+        },
     )
 
 
 def _drawn(count: int) -> list[int]:
     """The first ones, and the last, which is the slow one."""
     return list(range(count)) if count <= MOST_DRAWN else [*range(MOST_DRAWN - 1), count - 1]
-
-
-def _filled(bars: Iterable[tuple[str, Iterable[tuple[Term, float]]]]) -> tuple[Segment, ...]:
-    return tuple(Segment(name, term, amount) for name, parts in bars for term, amount in parts if amount > 1e-12)

@@ -47,11 +47,6 @@ def series_of(points: Iterable[MeasuredPoint], series: str, ranks: int) -> tuple
     return tuple(sorted(chosen, key=lambda point: point.payload_bytes))
 
 
-def measured_latency_s(points: Iterable[MeasuredPoint]) -> float:
-    """What the shortest all-reduce of a series took: the part of a longer one that is no bytes'."""
-    return min(point.time_s for point in points)
-
-
 def measured_time_s(points: Sequence[MeasuredPoint], payload_bytes: float) -> float:
     """The time at a payload between measured ones: a straight line in log time over log bytes.
 
@@ -76,6 +71,12 @@ def measured_bill(points: Iterable[MeasuredPoint], series: str, step: Step) -> B
     """
     one_s = measured_time_s(series_of(points, series, step.tp_size), step.payload_bytes)
     return Bill(step, CollectiveCost(0, 0.0, 0.0, 0.0), step.all_reduces * one_s)
+
+
+def measured_waits_s(points: Iterable[MeasuredPoint], series: str, step: Step) -> float:
+    """The part of that bill which is no bytes': what as many of the shortest all-reduces took; 0 where none did."""
+    times = (point.time_s for point in series_of(points, series, step.tp_size))
+    return step.all_reduces * min(times, default=0.0)
 
 
 def residuals(
