@@ -27,7 +27,7 @@ from distributed.experiments import everyone
 from distributed.job import SEED, Job, make_job
 from distributed.measure import Arm, decode_prompt, memory_bytes_per_s, sweep, warm_up
 from distributed.progress import ms, say, summary
-from distributed.rendezvous import join
+from distributed.shared_memory import join
 from runtime.files import write_whole
 from runtime.processes import end_with_parent
 

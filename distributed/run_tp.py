@@ -34,7 +34,7 @@ from distributed.job import SEED, Job, make_job
 from distributed.machine import device, ranks_per_gpu, why_not_on
 from distributed.measure import Arm, decode_graphed, decode_prompt, sweep, time_prefill, warm_up
 from distributed.progress import ms, say, say_token, summary, us
-from distributed.rendezvous import join, several_hosts
+from distributed.shared_memory import join, several_hosts
 from runtime import paid_run
 from runtime.files import write_whole
 from runtime.processes import end_with_parent

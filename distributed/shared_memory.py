@@ -3,6 +3,7 @@
 Two sets of slots are used in turn. A rank writes to a set again two calls later; by then it has seen every peer
 begin the call between, and so end the one before it: nobody reads a slot that is being written. A rank's counter
 is written after its data and read before others', and x86-64 keeps that order; other processors need not.
+Where ranks cannot have memory in common they meet over Gloo.
 Source: the one-shot all-reduce of vLLM's csrc/custom_all_reduce.cuh, with processes for GPUs.
 """
 
@@ -17,7 +18,9 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from distributed.collectives import TorchGroup
+from distributed import collectives
+from distributed.collectives import Group, TorchGroup
+from distributed.progress import say
 
 SLOT_BYTES = 2**20
 FLAG_BYTES = 64
@@ -28,6 +31,32 @@ SPINS_BEFORE_YIELD = 2_000
 
 class SharedMemoryError(OSError):
     """Ranks of one host that cannot have memory in common: every one of them raises it."""
+
+
+def join(backend: str, timeout_s: float) -> Group:
+    """This rank's group. Shared memory gives way to Gloo where it cannot be used; rank 0 says so."""
+    why_not = why_not_shared() if backend == "shm" else ""
+    group = collectives.join("nccl" if backend == "nccl" else "gloo", timeout_s)
+    if backend == "shm" and not why_not:
+        try:
+            return SharedMemoryGroup(timeout_s)
+        except SharedMemoryError as error:
+            why_not = f"the ranks cannot have memory in common: {error}"
+    if why_not and os.environ["RANK"] == "0":
+        say("fallback", backend="gloo", why=why_not)
+    return group
+
+
+def why_not_shared() -> str:
+    """Why these ranks cannot use shared memory, in a sentence; empty where they can."""
+    if several_hosts():
+        return "the ranks are started on several hosts, which share no memory"
+    return why_not_here()
+
+
+def several_hosts() -> bool:
+    """Whether torchrun was told of more than one node."""
+    return os.environ.get("LOCAL_WORLD_SIZE") != os.environ.get("WORLD_SIZE")
 
 
 def why_not_here() -> str:

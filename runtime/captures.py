@@ -5,18 +5,22 @@ data/captures/<name>/result.json    the object, its manifest inside: command, ha
 data/captures/<name>/SHA256SUMS     of both, as sha256sum writes it
 data/repeats/<name>-<i>.json        what a command wrote each time it ran at rest; the capture is their median
 data/curves/<backend>.json          what distributed.run_curve wrote
+data/faults/<fault>.json            what distributed.faulty wrote: two ranks until they stopped
 """
 
 import hashlib
 import io
+import json
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from core.clinic.faults import Fault
 from core.errors import ShardlabError, UnknownNameError
 from core.two_way_tp import RunLog, RunResult, ScalingRun, read_log, read_result, read_scaling
+from core.two_way_tp.result import read_manifest
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 CAPTURES, CURVES, REPEATS = DATA / "captures", DATA / "curves", DATA / "repeats"
@@ -94,6 +98,16 @@ def load_curve(backend: str, folder: Path = CURVES) -> ScalingRun | None:
     """
     path = folder / f"{backend}.json"
     return read_scaling(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+@lru_cache(maxsize=1)
+def recorded_faults() -> tuple[Fault, ...]:
+    """Every recorded fault, in an order that tells nothing: that of their moments."""
+    rows = (json.loads(path.read_text(encoding="utf-8")) for path in (DATA / "faults").glob("*.json"))
+    faults = (
+        Fault(row["fault"], tuple(row["lines"]), row["lasted_s"], read_manifest(row["manifest"])) for row in rows
+    )
+    return tuple(sorted(faults, key=lambda fault: fault.manifest.date))
 
 
 def zipped(capture: Capture) -> bytes:

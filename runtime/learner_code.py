@@ -1,4 +1,4 @@
-"""A learner's file, run and read: which file, whether it may be run here, and what it computed in lab 01."""
+"""A learner's file, run and read: which file, whether it may be run here, and what it gave in labs 01 and 04."""
 
 import json
 import os
@@ -12,6 +12,7 @@ import numpy as np
 
 from core.errors import CodeError
 from core.ledger import Collective
+from core.pipeline_bubble import submission as schedule
 from core.sharding_math.submission import TASKS, Submission, Task
 from core.sharding_math.tensors import Array
 from runtime.confinement import end_group
@@ -20,7 +21,7 @@ from runtime.scratch import scratch, temporary_folder
 from runtime.torch_here import live_runs_allowed
 
 ROOT = Path(__file__).resolve().parent.parent
-LAB = ROOT / "labs" / "lab-01-tp-sharding-math"
+LAB, SCHEDULE_LAB = ROOT / "labs" / "lab-01-tp-sharding-math", ROOT / "labs" / "lab-04-pipeline-bubble"
 WALL_S = 10.0
 PASSED_ON = ("PATH", "SYSTEMROOT", "LANG", "LD_LIBRARY_PATH")
 """All their process is told of our environment: what Python itself may need, and no secret."""
@@ -65,6 +66,19 @@ def submissions(path: Path, num_ranks: int, wall_s: float = WALL_S) -> tuple[Sub
     """Every task of a file, tried in a process of its own with limits on time and memory."""
     done, stopped = run_program("sharding_math", path, (num_ranks,), wall_s)
     return tuple(_submission(task, num_ranks, done.get(task), stopped) for task in TASKS)
+
+
+def schedule_submissions(
+    path: Path, stages: int, microbatches: int, wall_s: float = WALL_S
+) -> tuple[schedule.Submission, ...]:
+    """The same of lab 04, and the run of its parts together."""
+    done, stopped = run_program("pipeline_bubble", path, (stages, microbatches), wall_s)
+    rows = {task: done.get(task) for task in (*schedule.TASKS, schedule.RUN)}
+    errors = {task: _error(row, stopped) for task, row in rows.items()}
+    return tuple(
+        schedule.Submission(task, row["gave"] if row and "gave" in row else None, errors[task])
+        for task, row in rows.items()
+    )
 
 
 def run_program(
@@ -136,10 +150,9 @@ def _row(line: bytes) -> dict[str, object] | None:
 
 def _submission(task: Task, num_ranks: int, row: Mapping[str, object] | None, stopped: str) -> Submission:
     """One line of results as a submission; a missing one as the reason it is missing."""
-    if row is None:
-        return Submission(task, num_ranks, error=CodeError(stopped))
-    if "error" in row:
-        return Submission(task, num_ranks, error=CodeError(str(row["error"]), as_int(row["line"])))
+    error = _error(row, stopped)
+    if row is None or error is not None:
+        return Submission(task, num_ranks, error=error)
     return Submission(
         task,
         num_ranks,
@@ -149,13 +162,16 @@ def _submission(task: Task, num_ranks: int, row: Mapping[str, object] | None, st
     )
 
 
+def _error(row: Mapping[str, object] | None, stopped: str) -> CodeError | None:
+    """Why a line of results holds none, if it does."""
+    if row is None:
+        return CodeError(stopped)
+    line = row.get("line")
+    return CodeError(str(row["error"]), line if isinstance(line, int) else 0) if "error" in row else None
+
+
 def _array(value: object) -> Array:
     return np.asarray(value, dtype=np.float64)
-
-
-def as_int(value: object) -> int:
-    """A number of a line of results, 0 where it is none."""
-    return value if isinstance(value, int) else 0
 
 
 def _rows(value: object) -> list[list]:  # type: ignore[type-arg]

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,12 +22,12 @@ from pathlib import Path
 from core.errors import ShardlabError
 from core.specs import ModelSpec
 from core.two_way_tp import MINI_GPT, RunResult, paid_run, read_log, read_result
-from core.two_way_tp.paid_run import CLOUD, STUB, Instance, PaidRun
+from core.two_way_tp.paid_run import CLOUD, STUB, Instance
 from core.two_way_tp.spend import cost_usd
 from runtime.budget import LEDGER, BudgetGuard
 from runtime.files import write_whole
 from runtime.run_request import RunRequest
-from runtime.torchrun import Outcome, start
+from runtime.torchrun import Outcome, printed
 
 FOLDER = Path(__file__).resolve().parent.parent / "experiments" / "35-tp-inference"
 LABEL = "lab-02"
@@ -65,11 +65,11 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     if manifest is None:
         return 1
-    print(f"{manifest.status}: {manifest.lesson}")
+    print(f"{manifest['status']}: {manifest['lesson']}")
     print(f"wrote {MANIFEST}, {INSTANCE} and {RESULTS} in {options.folder}")
-    if manifest.baseline_doubt:
-        print(f"DOUBTFUL: {manifest.baseline_doubt}.", file=sys.stderr)
-    return 1 if manifest.baseline_doubt else 0
+    if doubt := manifest["baseline_doubt"]:
+        print(f"DOUBTFUL: {doubt}.", file=sys.stderr)
+    return 1 if doubt else 0
 
 
 def manifest_cost_usd(folder: Path = FOLDER) -> float:
@@ -135,7 +135,9 @@ def _instance(options: argparse.Namespace) -> Instance | None:
     return Instance(*told, gpu_names(), *nvlink_here())
 
 
-def _run(options: argparse.Namespace, instance: Instance | None, estimate_usd: float) -> PaidRun | None:
+def _run(
+    options: argparse.Namespace, instance: Instance | None, estimate_usd: float
+) -> Mapping[str, object] | None:
     """Authorise, run, pay, write. What a failed run cost is put down too."""
     guard = BudgetGuard(options.ledger)
     if instance and not any(entry.label == LABEL for entry in guard.account().open):
@@ -168,13 +170,7 @@ def _outcome(options: argparse.Namespace) -> Outcome:
     """The run itself, its lines printed as they come."""
     given = ["--model", options.model, "--steps-per-prompt", str(options.steps_per_prompt)]
     given += ["--backend", options.backend] if options.backend else []
-    with start(RunRequest(options=tuple(given), wall_s=min(3600 * options.hours, 1800), silence_s=300)) as run:
-        for line in run.watch():
-            if line is not None:
-                print(line, flush=True)
-    if run.outcome is None:
-        raise ShardlabError("the run did not end")
-    return run.outcome
+    return printed(RunRequest(options=tuple(given), wall_s=min(3600 * options.hours, 1800), silence_s=300))
 
 
 def _manifest(
@@ -185,41 +181,42 @@ def _manifest(
     clock_s: tuple[float, float],
     estimate_usd: float,
     spent_usd: float,
-) -> PaidRun:
+) -> Mapping[str, object]:
+    """What a run leaves. A stub has no vendor and cost nothing. A token's time is a median, its mean beside it."""
     nvlink, told_by = (instance.nvlink_present, instance.nvlink_told_by) if instance else nvlink_here()
-    return PaidRun(
-        status=CLOUD if instance else STUB,
-        model=model.key,
-        backend=result.backend,
-        seed=result.manifest.seed,
-        vendor=instance.vendor if instance else None,
-        instance_type=instance.instance_type if instance else None,
-        instance_id=instance.instance_id if instance else None,
-        nvlink_present=nvlink,
-        nvlink_told_by=told_by,
-        started_at=_utc(clock_s[0]),
-        ended_at=_utc(clock_s[1]),
-        duration_s=round(clock_s[1] - clock_s[0], 1),
-        estimated_cost_usd=estimate_usd if instance else 0.0,
-        actual_cost_usd=spent_usd,
-        tp1_token_ms=round(1e3 * result.single_per_token.median_s, 4),
-        tp2_token_ms=round(1e3 * result.per_token.median_s, 4),
-        tp1_token_mean_ms=round(1e3 * result.single_per_token.mean_s, 4),
-        tp2_token_mean_ms=round(1e3 * result.per_token.mean_s, 4),
-        speed_up=round(paid_run.speed_up(result), 4),
-        comm_fraction=round(paid_run.comm_fraction_of(result), 4),
-        crossover_hidden_size=paid_run.crossover_of(result, model),
-        lesson=paid_run.lesson(result, model),
-        baseline_doubt=paid_run.baseline_doubt(result, model),
-        screenshot=options.screenshot,
-    )
+    return {
+        "status": CLOUD if instance else STUB,
+        "model": model.key,
+        "backend": result.backend,
+        "seed": result.manifest.seed,
+        "vendor": instance.vendor if instance else None,
+        "instance_type": instance.instance_type if instance else None,
+        "instance_id": instance.instance_id if instance else None,
+        "nvlink_present": nvlink,
+        "nvlink_told_by": told_by,
+        "started_at": _utc(clock_s[0]),
+        "ended_at": _utc(clock_s[1]),
+        "duration_s": round(clock_s[1] - clock_s[0], 1),
+        "estimated_cost_usd": estimate_usd if instance else 0.0,
+        "actual_cost_usd": spent_usd,
+        "tp1_token_ms": round(1e3 * result.single_per_token.median_s, 4),
+        "tp2_token_ms": round(1e3 * result.per_token.median_s, 4),
+        "tp1_token_mean_ms": round(1e3 * result.single_per_token.mean_s, 4),
+        "tp2_token_mean_ms": round(1e3 * result.per_token.mean_s, 4),
+        "speed_up": round(paid_run.speed_up(result), 4),
+        "comm_fraction": round(paid_run.comm_fraction_of(result), 4),
+        "crossover_hidden_size": paid_run.crossover_of(result, model),
+        "lesson": paid_run.lesson(result, model),
+        "baseline_doubt": paid_run.baseline_doubt(result, model),
+        "screenshot": options.screenshot,
+    }
 
 
-def _write_all(folder: Path, manifest: PaidRun, instance: Instance | None, result: str) -> None:
+def _write_all(folder: Path, manifest: Mapping[str, object], instance: Instance | None, result: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / INSTANCE, asdict(instance) if instance else {"status": STUB, "instance": None})
     _write(folder / RESULTS, json.loads(result))
-    _write(folder / MANIFEST, asdict(manifest))
+    _write(folder / MANIFEST, manifest)
 
 
 def _write(path: Path, content: object) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from core.errors import ShardlabError
 from runtime import captures
 from runtime.run_request import RunRequest
-from runtime.torchrun import start
+from runtime.torchrun import printed
 
 USAGE = __doc__.split("\n\n")[1]
 
@@ -33,13 +33,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _record(name: str, options: list[str]) -> int:
-    with start(RunRequest(options=tuple(options), wall_s=900, silence_s=300)) as run:
-        for line in run.watch():
-            if line is not None:
-                print(line)
-    outcome = run.outcome
-    if outcome is None or outcome.status != "done" or outcome.result is None:
-        print(outcome.message if outcome else "the run did not end", file=sys.stderr)
+    outcome = printed(RunRequest(options=tuple(options), wall_s=900, silence_s=300))
+    if outcome.status != "done" or outcome.result is None:
+        print(outcome.message, file=sys.stderr)
         return 1
     captures.save(outcome.lines, outcome.result, captures.CAPTURES / name)
     captures.load(name)

@@ -90,6 +90,20 @@ def start(request: RunRequest) -> "TorchRun":
     )
 
 
+def printed(request: RunRequest) -> Outcome:
+    """A run to its end, each of its lines printed as it comes.
+
+    Raises ShardlabError as `start` does, and where it did not end.
+    """
+    with start(request) as run:
+        for line in run.watch():
+            if line is not None:
+                print(line, flush=True)
+    if run.outcome is None:
+        raise ShardlabError("the run did not end")
+    return run.outcome
+
+
 @dataclass
 class TorchRun:
     """A run that is going. Use as a context; `watch` gives its lines as they come."""

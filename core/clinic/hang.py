@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from core.clinic.faults import Fault
 from core.clinic.hang_log import HangLog
 
 Cause = Literal["rank_missing", "wrong_interface", "firewall", "version_mismatch", "p2p_blocked", "shm_small"]
@@ -198,3 +199,23 @@ def _left_by_tests(outcomes: Mapping[str, Outcome]) -> frozenset[Cause]:
             narrowed = left & test.leaves(outcomes[test.key])
             left = narrowed or test.leaves(outcomes[test.key])
     return left
+
+
+@dataclass(frozen=True)
+class HangState:
+    """What the scene of hangs knows: the log's findings, the causes after it and the tests, and the next test.
+
+    Or the recorded fault that is looked at, and what was said of it.
+    """
+
+    log: HangLog
+    findings: tuple[Finding, ...]
+    next_test: Test | None
+    fault: Fault | None = None
+    diagnosis: str = ""
+
+    @property
+    def left(self) -> list[Cause]:
+        """The causes that are not excluded; of supported ones only those, where there are any."""
+        supported = [finding.cause for finding in self.findings if finding.standing == "supported"]
+        return supported or [finding.cause for finding in self.findings if finding.standing != "excluded"]

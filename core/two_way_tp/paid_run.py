@@ -5,7 +5,6 @@ Without a cloud account the same run is made on this machine, and its manifest s
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 from core.comm_cost.break_even import crossover_hidden_size
 from core.errors import OutOfRangeError
@@ -14,8 +13,7 @@ from core.specs import ModelSpec
 from core.two_way_tp.result import RunResult
 from core.units import percent, plain, significant
 
-STUB: Literal["EDUCATIONAL_STUB"] = "EDUCATIONAL_STUB"
-CLOUD: Literal["CLOUD"] = "CLOUD"
+STUB, CLOUD = "EDUCATIONAL_STUB", "CLOUD"
 TOO_SMALL_TO_GAIN = 1_000_000
 """Parameters below which a token is launches, not weights: two GPUs cannot divide it."""
 
@@ -38,36 +36,6 @@ class Instance:
     def __post_init__(self) -> None:
         if not 0 < self.usd_per_hour < float("inf"):
             raise OutOfRangeError("usd_per_hour", self.usd_per_hour, "must be above 0: it is on the vendor's page")
-
-
-@dataclass(frozen=True)
-class PaidRun:
-    """What a run leaves. A stub has no vendor and cost nothing. A token's time is a median, its mean beside it."""
-
-    status: Literal["EDUCATIONAL_STUB", "CLOUD"]
-    model: str
-    backend: str
-    seed: int | None
-    vendor: str | None
-    instance_type: str | None
-    instance_id: str | None
-    nvlink_present: bool
-    nvlink_told_by: str
-    started_at: str
-    ended_at: str
-    duration_s: float
-    estimated_cost_usd: float
-    actual_cost_usd: float
-    tp1_token_ms: float
-    tp2_token_ms: float
-    tp1_token_mean_ms: float
-    tp2_token_mean_ms: float
-    speed_up: float
-    comm_fraction: float
-    crossover_hidden_size: int | None
-    lesson: str
-    baseline_doubt: str
-    screenshot: str
 
 
 def nvlink_in(text: str) -> bool:

@@ -2,8 +2,9 @@
 
 from core.pipeline_bubble.submission import RUN, TASKS, judge, run_of
 from runtime.learner_code import LAB as LAB_01
+from runtime.learner_code import SCHEDULE_LAB as LAB
 from runtime.learner_code import learner_file
-from runtime.learner_schedule import LAB, submissions
+from runtime.learner_code import schedule_submissions as submissions
 
 OWN = {"SHARDLAB_LIVE_RUNS": "1"}
 HEAD = "from fractions import Fraction\nfrom core.pipeline_bubble.bubble import *\n"

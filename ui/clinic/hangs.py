@@ -5,11 +5,10 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.clinic.faults import FAULTS, Fault
-from core.clinic.hang import TESTS, Outcome, Standing, judge_causes, next_test
+from core.clinic.hang import TESTS, HangState, Outcome, Standing, judge_causes, next_test
 from core.clinic.hang_log import read_hang
-from core.clinic.hang_state import HangState
 from core.clinic.silent_init import silent_init
-from runtime.faults import recorded
+from runtime.captures import recorded_faults
 from runtime.prose import named, said
 from ui import inputs
 from ui.paste import pasted, read
@@ -100,11 +99,11 @@ def _next(page: Page, state: HangState) -> None:
 
 def _ask_recorded(page: Page) -> tuple[Fault, str]:
     """Which log is open, and the diagnosis."""
-    numbers = list(range(1, len(recorded()) + 1))
+    numbers = list(range(1, len(recorded_faults()) + 1))
     number = inputs.choice(said("clinic", "says.log"), page.key("log"), numbers, numbers[0])
     diagnoses = [UNDECIDED, *FAULTS]
     chosen = inputs.select(said("clinic", "says.which_fault"), page.key(f"fault_{number}"), diagnoses, UNDECIDED)
-    return recorded()[number - 1], chosen
+    return recorded_faults()[number - 1], chosen
 
 
 def _draw_recorded(page: Page, fault: Fault, chosen: str) -> None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from core.clinic import Case
 from core.clinic.cross_node import STALL_CHANCE, STALL_S
+from core.clinic.hang import HangState
 from core.clinic.hang_log import HangLog
-from core.clinic.hang_state import HangState
 from core.clinic.three_waits import ONE_TOKEN, PIPELINE, RING, TP, Knob, responses
 from core.collectives.custom_all_reduce import CAPS_SINCE, SYMMETRIC_MEMORY_DEFAULT_SINCE, Decision, kernel
 from core.collectives.releases import RELEASES_READ

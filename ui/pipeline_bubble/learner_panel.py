@@ -8,7 +8,7 @@ from core.pipeline_bubble.bubble import counted_bubble
 from core.pipeline_bubble.schedules.actions import Span
 from core.pipeline_bubble.schedules.validity import violations
 from core.pipeline_bubble.submission import RUN, Judgement, Submission, judge, run_of
-from runtime import learner_code, learner_schedule
+from runtime import learner_code
 from ui import language
 from ui.learner_panel import WATCH_S, heading
 from ui.pipeline_bubble import grids, words
@@ -22,7 +22,7 @@ _LONGEST = 80
 
 def file_here() -> Path | None:
     """The file that may be run on this server, if any."""
-    return learner_code.learner_file(lab=learner_schedule.LAB)
+    return learner_code.learner_file(lab=learner_code.SCHEDULE_LAB)
 
 
 @st.fragment(run_every=WATCH_S)
@@ -57,7 +57,7 @@ def _submissions(path: Path, stages: int, microbatches: int) -> tuple[Submission
     """The file as it was last saved, tried at these sizes; run again only when either is new."""
     now = (learner_code.saved(path), stages, microbatches)
     if st.session_state.get(_STATE) != now:
-        st.session_state[_SUBMISSIONS] = learner_schedule.submissions(path, stages, microbatches)
+        st.session_state[_SUBMISSIONS] = learner_code.schedule_submissions(path, stages, microbatches)
         st.session_state[_STATE] = now
     submissions: tuple[Submission, ...] = st.session_state[_SUBMISSIONS]
     return submissions

@@ -5,10 +5,10 @@ import random
 import pytest
 
 from core.clinic import faults
-from runtime.faults import recorded
+from runtime.captures import recorded_faults
 from tests.core.clinic.ranks_log import FITS, RanksLog, faults_left, findings
 
-FAULTS = {fault.key: fault for fault in recorded()}
+FAULTS = {fault.key: fault for fault in recorded_faults()}
 
 
 def test_every_fault_was_recorded_from_a_run_of_its_own():
