@@ -3,16 +3,12 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-_LAB = {
-    "Question": "question",
-    "See it": "see",
-    "Count it": "count",
-    "Break it": "break_it",
-    "Bench": "bench",
-    "Build it": "build",
-    "In real engines": "engines",
-    "Limits": "limits",
-}
+from runtime import content
+from runtime.content import slug
+from ui.course.pages import PAGES
+
+_PAGES = {page.prefix: page for page in PAGES}
+_LAB = {"See it": "see", "Count it": "count", "Build it": "build", "In real engines": "engines"}
 
 KEYS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -22,126 +18,18 @@ KEYS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "Fit and speed": "bottlenecks",
             "Rank and link": "rank",
             "Three collectives": "collectives",
-            "Glossary": "glossary",
         },
         "shard_scene": _LAB,
         "bill_scene": _LAB,
-        "pipe_scene": {**_LAB, "Serve": "serve"},
+        "pipe_scene": _LAB,
         "real_scene": _LAB,
-        "place_scene": {
-            "Plan": "plan",
-            "Compare": "compare",
-            "Worked cases": "cases",
-            "Under load": "load",
-            "Held to measurements": "accuracy",
-            "Limits": "limits",
-        },
-        "log_scene": {
-            "Read": "read",
-            "What it catches": "exercises",
-            "The arithmetic": "formulas",
-            "Limits": "limits",
-        },
-        "strategy_scene": {
-            "Memory": "memory",
-            "The picker": "picker",
-            "One block": "block",
-            "Collectives": "collectives",
-            "Prefill apart": "serving",
-            "Limits": "limits",
-        },
-        "clinic_scene": {
-            "Cases": "cases",
-            "One slow rank": "straggler",
-            "Custom all-reduce": "all_reduce",
-            "Hangs at init": "hangs",
-            "Limits": "limits",
-        },
-        "read_scene": {
-            "Megatron-LM": "megatron",
-            "PyTorch FSDP": "fsdp",
-            "vLLM": "vllm",
-            "How it was checked": "limits",
-        },
-        "quiz_scene": {"Questions": "ask", "Your score": "score", "Limits": "limits"},
-        "find_scene": {"Find it": "find", "Keys": "keys"},
-        "shard_layer": {
-            "Column": "column",
-            "Row": "row",
-            "MLP pair": "mlp_pair",
-            "Attention": "attention",
-            "Embedding": "embedding",
-            "Sequence": "sequence",
-        },
-        "shard_count": {"one layer": "one_layer", "one step": "one_step", "by hand": "by_hand"},
-        "shard_level": {"last step": "last_step"},
-        "shard_mistake": {
-            "No all-reduce": "no_all_reduce",
-            "Reduced twice": "reduced_twice",
-            "Mean": "mean",
-            "Activation first": "activation_first",
-            "Bias on each": "bias_on_each",
-            "KV uncut": "kv_uncut",
-            "Row then column": "row_then_column",
-            "Column twice": "column_twice",
-        },
-        "shard_figure": {"TP sizes": "tp_sizes"},
-        "bill_figure": {
-            "your link": "your_link",
-            "your table": "your_table",
-            "GPUs": "gpus",
-            "what to buy": "what_to_buy",
-            "prefill apart": "prefill_apart",
-        },
-        "bill_view": {"the bill": "the_bill", "the wire": "the_wire"},
-        "bill_slip": {
-            "a hop's latency": "a_hop_s_latency",
-            "900 GB/s one way": "900_gb_s_one_way",
-            "busbw for algbw": "busbw_for_algbw",
-            "averages over sizes": "averages_over_sizes",
-        },
-        "bill_over": {"the link": "the_link", "the network": "the_network"},
-        "bill_numbers": {"as measured": "as_measured", "the lab's napkin": "the_lab_s_napkin"},
-        "bill_wire_link": {"the link": "the_link", "the network": "the_network"},
-        "pipe_wrong": {
-            "nobody waits": "nobody_waits",
-            "one stage a tick early": "one_stage_a_tick_early",
-            "a deadlock": "a_deadlock",
-            "a wrong formula": "a_wrong_formula",
-        },
-        "pipe_figure": {
-            "against m": "against_m",
-            "TP × PP": "tp_pp",
-            "the run": "the_run",
-            "two schedules": "two_schedules",
-        },
-        "real_run": {"MiniGPT, TCP": "minigpt_tcp", "MiniGPT, shared memory": "minigpt_shared_memory"},
-        "real_wire": {"TCP": "tcp", "shared memory": "shared_memory"},
-        "real_figure": {
-            "two arms": "two_arms",
-            "the wires": "the_wires",
-            "the width": "the_width",
-            "two replicas": "two_replicas",
-            "two hosts": "two_hosts",
-        },
-        "real_wrong": {
-            "one rank slow": "one_rank_slow",
-            "bias on every rank": "bias_on_every_rank",
-            "sum left out": "sum_left_out",
-        },
-        "real_build": {"four classes": "four_classes", "a paid run": "a_paid_run"},
-        "place_wire": {"the GPU's usual": "the_gpu_s_usual", "the scenario's": "the_scenario_s"},
-        "place_source": {"every source": "every_source"},
-        "place_case": {
-            "TP=8 or TP=4": "tp_8_or_tp_4",
-            "one node or two": "one_node_or_two",
-            "TP=8 or two TP=4": "tp_8_or_two_tp_4",
-            "over PCIe": "over_pcie",
-            "a pipeline": "a_pipeline",
-            "a small model": "a_small_model",
-            "a mixture": "a_mixture",
-        },
-        "log_model": {"as the log says": "as_the_log_says"},
+        "place_scene": {"Worked cases": "cases", "Under load": "load", "Held to measurements": "accuracy"},
+        "log_scene": {"What it catches": "exercises", "The arithmetic": "formulas"},
+        "strategy_scene": {"The picker": "picker", "One block": "block", "Prefill apart": "serving"},
+        "clinic_scene": {"One slow rank": "straggler", "Custom all-reduce": "all_reduce", "Hangs at init": "hangs"},
+        "read_scene": {"Megatron-LM": "megatron", "PyTorch FSDP": "fsdp", "How it was checked": "limits"},
+        "quiz_scene": {"Questions": "ask", "Your score": "score"},
+        "find_scene": {"Find it": "find"},
         "log_case": {
             "Heads not sharded": "heads",
             "Another width": "dtype",
@@ -149,15 +37,6 @@ KEYS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "A heavier first GPU": "heavier",
             "Per rank, or in all": "per_rank",
         },
-        "strategy_view": {"saved and paid": "saved_and_paid"},
-        "strategy_op": {
-            "all-reduce": "all_reduce",
-            "reduce-scatter": "reduce_scatter",
-            "all-gather": "all_gather",
-            "all-to-all": "all_to_all",
-            "send/recv": "send_recv",
-        },
-        "strategy_over": {"the link": "the_link", "the network": "the_network"},
         "clinic_case": {
             "Eight GPUs, all of them busy, and slower since Monday": "slow_rank",
             "Twice the GPUs, and the p99 melted": "cross_node",
@@ -167,24 +46,6 @@ KEYS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "The network is idle, so it cannot be the network": "idle_network",
             "Custom allreduce is disabled because": "kernel_off",
             "The log stops, and the fans start": "silent_init",
-        },
-        "clinic_late": {"one slow rank": "one_slow_rank", "every rank a little late": "every_rank_a_little_late"},
-        "clinic_joined": {"NVLink, every pair": "nvlink_every_pair", "PCIe only": "pcie_only"},
-        "clinic_test_count": {"not run": "not_run"},
-        "clinic_test_versions": {"not run": "not_run"},
-        "clinic_test_gloo": {"not run": "not_run"},
-        "clinic_test_one_node": {"not run": "not_run"},
-        "clinic_test_port": {"not run": "not_run"},
-        "clinic_test_interface": {"not run": "not_run"},
-        "clinic_test_p2p": {"not run": "not_run"},
-        "clinic_test_shm": {"not run": "not_run"},
-        "quiz_about": {
-            "the whole course": "the_whole_course",
-            "real ranks": "real_ranks",
-            "latency or bandwidth": "latency_or_bandwidth",
-            "the bill": "the_bill",
-            "the node boundary": "the_node_boundary",
-            "published slips": "published_slips",
         },
         "log_heads_said": {"one, as on every TP=32": "a", "4, all of them": "b", "none, they are latent": "c"},
         "log_dtype_said": {
@@ -201,9 +62,16 @@ KEYS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "log_per_rank_said": {"8.69 GiB: one GPU is unused": "a", "17.38 GiB": "b", "31.77 GiB": "c"},
     }
 )
-"""What an option used to be called in the address, by the name of its part there."""
+"""What an option used to be called in the address, by the name of its part there, where its key is another word."""
 
 
 def key_of(name: str, value: str) -> str:
-    """An option's key, where the address has its old name."""
-    return KEYS.get(name, {}).get(value, value)
+    """An option's key, where the address has its old name: that of the table, or the key in capitals and blanks.
+
+    A number is no option's name: `-2` is not `2`.
+    """
+    page, key = _PAGES.get(name.partition("_")[0]), slug(value)
+    scenes = page.names if page and name.endswith("_scene") else ()
+    options = content.load(page.stem) if page and not key.isdecimal() else {}
+    is_option = key in scenes or f"option.{key}" in options
+    return KEYS.get(name, {}).get(value, key if is_option else value)

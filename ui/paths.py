@@ -23,50 +23,35 @@ class Stop:
     minutes: int
 
 
-def _stops(*stops: tuple[str, str, int]) -> tuple[Stop, ...]:
-    return tuple(Stop(*stop) for stop in stops)
-
+_SCENES = (
+    ("start_here", "decode", 4, 4),
+    ("start_here", "prefill", 3, 3),
+    ("start_here", "bottlenecks", 0, 3),
+    ("start_here", "rank", 3, 3),
+    ("start_here", "collectives", 4, 4),
+    ("sharding_math", "question", 3, 3),
+    ("sharding_math", "see", 6, 6),
+    ("sharding_math", "count", 3, 3),
+    ("sharding_math", "break_it", 0, 4),
+    ("comm_cost", "question", 4, 4),
+    ("comm_cost", "see", 4, 4),
+    ("comm_cost", "count", 4, 4),
+    ("comm_cost", "break_it", 0, 4),
+    ("comm_cost", "bench", 0, 3),
+    ("pipeline_bubble", "question", 4, 4),
+    ("pipeline_bubble", "see", 4, 4),
+    ("pipeline_bubble", "count", 0, 4),
+    ("two_way_tp", "question", 0, 3),
+    ("two_way_tp", "see", 4, 4),
+    ("placement", "plan", 0, 5),
+    ("startup_log", "read", 0, 4),
+)
+"""Each scene's minutes in the short lecture and in the long one."""
 
 PATHS: Mapping[str, tuple[Stop, ...]] = MappingProxyType(
     {
-        "50": _stops(
-            ("start_here", "decode", 4),
-            ("start_here", "prefill", 3),
-            ("start_here", "rank", 3),
-            ("start_here", "collectives", 4),
-            ("sharding_math", "question", 3),
-            ("sharding_math", "see", 6),
-            ("sharding_math", "count", 3),
-            ("comm_cost", "question", 4),
-            ("comm_cost", "see", 4),
-            ("comm_cost", "count", 4),
-            ("pipeline_bubble", "question", 4),
-            ("pipeline_bubble", "see", 4),
-            ("two_way_tp", "see", 4),
-        ),
-        "80": _stops(
-            ("start_here", "decode", 4),
-            ("start_here", "prefill", 3),
-            ("start_here", "bottlenecks", 3),
-            ("start_here", "rank", 3),
-            ("start_here", "collectives", 4),
-            ("sharding_math", "question", 3),
-            ("sharding_math", "see", 6),
-            ("sharding_math", "count", 3),
-            ("sharding_math", "break_it", 4),
-            ("comm_cost", "question", 4),
-            ("comm_cost", "see", 4),
-            ("comm_cost", "count", 4),
-            ("comm_cost", "break_it", 4),
-            ("comm_cost", "bench", 3),
-            ("pipeline_bubble", "question", 4),
-            ("pipeline_bubble", "see", 4),
-            ("pipeline_bubble", "count", 4),
-            ("two_way_tp", "question", 3),
-            ("two_way_tp", "see", 4),
-            ("placement", "plan", 5),
-            ("startup_log", "read", 4),
-        ),
+        "50": tuple(Stop(stem, scene, short) for stem, scene, short, _ in _SCENES if short),
+        "80": tuple(Stop(stem, scene, long) for stem, scene, _, long in _SCENES),
     }
 )
 """The guide for instructors has the same, and a test holds one to the other."""
