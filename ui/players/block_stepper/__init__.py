@@ -4,7 +4,7 @@ It draws a board, one sharded computation as `ui.sharding_math.boards` words it,
 gives it to say. It computes no number: texts, rings and sums all come in the payload.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -52,16 +52,6 @@ def block_stepper(
     `controls` it is a still picture. `present` draws for a projector. The step is kept in the address under
     `param`, by its key; nothing is sent for it.
     """
-    _stepper(key=key, data={**payload(views, key, present, start, controls), "param": param})
-
-
-def payload(views: Sequence[View], name: str, present: bool, start: int, controls: bool) -> dict[str, object]:
-    """What the browser gets, as plain JSON."""
-    return {
-        "views": [{**vars(view), "notes": list(map(vars, view.notes))} for view in views],
-        "name": name,
-        "present": present,
-        "start": start,
-        "controls": controls,
-        "words": kit.words("stepper"),
-    }
+    head = {"name": key, "present": present, "start": start, "controls": controls, "param": param}
+    drawn = [{**vars(view), "notes": list(map(vars, view.notes))} for view in views]
+    _stepper(key=key, data={**head, "views": drawn, "words": kit.words("stepper")})

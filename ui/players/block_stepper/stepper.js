@@ -93,11 +93,7 @@ class Stepper extends Player {
   // The step in the address bar, by its key: a copied address opens where it stood. The first step needs no mention.
   address() {
     const { param } = this.model;
-    if (!param) return;
-    const url = new URL(window.location.href);
-    if (this.index) url.searchParams.set(param, this.board.steps[this.index].key);
-    else url.searchParams.delete(param);
-    window.history.replaceState(window.history.state, '', url);
+    if (param) keepInAddress(param, this.index ? this.board.steps[this.index].key : '');
   }
 
   settle(inMotion, from = this.index) {

@@ -85,18 +85,15 @@ def journey_player(
     present: bool = False,
 ) -> None:
     """Show the trips, at rest at the start. What is chosen and where it stands is in the address under `param`."""
-    head = {"name": key, "alt": alt, "param": param, "present": present, "layers": layers}
-    _player(key=key, data=payload(choices, trips, programs, **head))
-
-
-def payload(
-    choices: Choices, trips: Sequence[Trip], programs: Mapping[str, Program], **head: object
-) -> dict[str, object]:
-    """What the browser gets, as plain JSON."""
-    return {
-        **head,
+    data = {
+        "name": key,
+        "alt": alt,
+        "param": param,
+        "present": present,
+        "layers": layers,
         "words": kit.words("journey"),
         "choices": asdict(choices),
         "trips": [asdict(trip) for trip in trips],
         "programs": {name: asdict(program) for name, program in programs.items()},
     }
+    _player(key=key, data=data)

@@ -17,7 +17,7 @@ class Journey extends SvgPlayer {
   // Another model keeps what was chosen, where it has it; the first one begins as the address says.
   load() {
     const { tp, links, batch, first } = this.model.choices;
-    this.asked ??= (new URL(window.location.href).searchParams.get(this.model.param) ?? '').split('~');
+    this.asked ??= heldInAddress(this.model.param).split('~');
     const place = (options, text, otherwise) => (options.map(String).includes(text) ? options.map(String).indexOf(text) : otherwise);
     this.chosen = { tp: place(tp, this.asked[0], first[0]), link: place(links.map(([key]) => key), this.asked[1], first[1]), batch: place(batch, this.asked[2], first[2]) };
     this.label();
@@ -67,11 +67,8 @@ class Journey extends SvgPlayer {
     };
     const links = made('fieldset');
     const pick = made('div', { className: 'pick' });
-    choices.links.forEach(([key, name], link) => {
-      const label = made('label');
-      label.append(made('input', { type: 'radio', name: `${this.model.name}-link`, value: key, onchange: () => this.choose({ link }) }), made('span', { textContent: name }));
-      pick.append(label);
-    });
+    const named = choices.links.map(([, name], link) => [name, link]);
+    pick.append(...radios(`${this.model.name}-link`, named, this.chosen.link, (link) => this.choose({ link })));
     links.append(made('legend', { textContent: words.choice_link }), pick);
     this.find('.choices').replaceChildren(slider('tp', choices.tp), links, slider('batch', choices.batch));
     this.showChosen();
@@ -195,12 +192,9 @@ class Journey extends SvgPlayer {
   address() {
     const { param, choices } = this.model;
     const { tp, link, batch } = this.chosen;
-    const url = new URL(window.location.href);
     const first = this.index === 0 && [tp, link, batch].every((place, i) => place === choices.first[i]);
     this.asked = [String(choices.tp[tp]), choices.links[link][0], String(choices.batch[batch]), String(this.index)];
-    if (first) url.searchParams.delete(param);
-    else url.searchParams.set(param, this.asked.join('~'));
-    if (url.href !== window.location.href) window.history.replaceState(window.history.state, '', url);
+    keepInAddress(param, first ? '' : this.asked.join('~'));
   }
 }
 

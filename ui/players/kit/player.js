@@ -35,9 +35,8 @@ class Player {
     play.append(made('span'), ' ', made('kbd'));
     controls.prepend(back, play, on);
     controls.append(save);
-    this.live = made('p', { className: 'live', ariaLive: 'polite' });
-    this.figure.append(this.live);
-    if (this.find('.speed')) addSpeeds(this.find('.speed'), (speed) => { this.speed = speed; });
+    this.live = liveIn(this.figure);
+    this.find('.speed')?.append(...radios(`speed-${Math.random().toString(36).slice(2)}`, SPEEDS, 1, (speed) => { this.speed = speed; }));
     if (!this.slider) return;
     this.slider.oninput = () => { this.pause(); this.goTo(this.stops[Number(this.slider.value)]); };
     this.slider.onchange = () => this.tell();
@@ -224,13 +223,30 @@ function iconButton(name, onclick) {
   return button;
 }
 
-function addSpeeds(fieldset, choose) {
-  const group = `speed-${Math.random().toString(36).slice(2)}`;
-  for (const [textContent, value] of SPEEDS) {
+// One of a few: a label and its radio for each [text, value].
+function radios(name, choices, chosen, choose) {
+  return choices.map(([textContent, value]) => {
     const choice = made('label');
-    choice.append(made('input', { type: 'radio', name: group, checked: value === 1, onchange: () => choose(value) }), made('span', { textContent }));
-    fieldset.append(choice);
-  }
+    choice.append(made('input', { type: 'radio', name, checked: value === chosen, onchange: () => choose(value) }), made('span', { textContent }));
+    return choice;
+  });
+}
+
+// What a screen reader is told as it changes.
+function liveIn(figure) {
+  const live = made('p', { className: 'live', ariaLive: 'polite' });
+  figure.append(live);
+  return live;
+}
+
+// A player's part of the address, by its name; '' is none.
+const heldInAddress = (param) => new URL(window.location.href).searchParams.get(param) ?? '';
+
+function keepInAddress(param, text) {
+  const url = new URL(window.location.href);
+  if (text) url.searchParams.set(param, text);
+  else url.searchParams.delete(param);
+  if (url.href !== window.location.href) window.history.replaceState(window.history.state, '', url);
 }
 
 function same(data, before) {

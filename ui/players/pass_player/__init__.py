@@ -18,9 +18,4 @@ _player = kit.component("pass_player", HERE, SCRIPTS)
 
 def pass_player(hand: Any, *, key: str, on_sent: Callable[[], object]) -> None:
     """Show a rank, a dataclass as runtime.room_ring has it; `on_sent` runs when its chunk is passed on."""
-    _player(key=key, data=payload(hand), on_sent_change=on_sent)
-
-
-def payload(hand: Any) -> dict[str, object]:
-    """What the browser gets, as plain JSON."""
-    return {"words": kit.words("pass"), **asdict(hand)}
+    _player(key=key, data={"words": kit.words("pass"), **asdict(hand)}, on_sent_change=on_sent)

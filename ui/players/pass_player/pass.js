@@ -7,8 +7,7 @@ class Pass {
   constructor(root) {
     this.root = root;
     this.find = (selector) => root.querySelector(selector);
-    this.live = made('p', { className: 'live', ariaLive: 'polite' });
-    this.find('figure').append(this.live);
+    this.live = liveIn(this.find('figure'));
     this.find('.send').onclick = () => this.send();
     this.at = '';
   }

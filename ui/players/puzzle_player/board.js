@@ -83,12 +83,8 @@ function picture(player, place) {
 
 function choices(player, step, ask) {
   const set = made('fieldset');
-  set.append(made('legend', { textContent: step.name }));
-  step.options.forEach(([, label], k) => {
-    const choice = made('label');
-    choice.append(made('input', { type: 'radio', name: `puzzle-${ask}`, checked: player.chosen[ask] === k, onchange: () => player.choose(ask, k) }), made('span', { textContent: label }));
-    set.append(choice);
-  });
+  const named = step.options.map(([, label], k) => [label, k]);
+  set.append(made('legend', { textContent: step.name }), ...radios(`puzzle-${ask}`, named, player.chosen[ask], (k) => player.choose(ask, k)));
   return set;
 }
 

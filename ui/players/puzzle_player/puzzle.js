@@ -20,8 +20,7 @@ class Puzzles {
   constructor(root) {
     this.figure = root.querySelector('figure');
     this.find = (selector) => this.figure.querySelector(selector);
-    this.live = made('p', { className: 'live', ariaLive: 'polite' });
-    this.figure.append(this.live);
+    this.live = liveIn(this.figure);
     this.watch = new ResizeObserver(() => this.model && this.draw());
     this.watch.observe(this.figure);
     this.does = Object.fromEntries(['hint', 'again', 'next'].map((name) => [name, made('button', { type: 'button', onclick: () => this[name]() })]));
@@ -41,8 +40,7 @@ class Puzzles {
   }
 
   asked() {
-    const text = new URL(window.location.href).searchParams.get(this.model.param) ?? '';
-    const { index, chosen, solved } = heldBy(text, this.model.puzzles.length);
+    const { index, chosen, solved } = heldBy(heldInAddress(this.model.param), this.model.puzzles.length);
     this.solved = solved;
     return [index, chosen];
   }
@@ -152,12 +150,9 @@ class Puzzles {
   }
 
   address() {
-    const { param } = this.model;
     const chosen = this.chosen.map((choice) => (choice === null ? '-' : LETTERS[choice])).join('');
-    const url = new URL(window.location.href);
-    if (this.index || /\d/.test(chosen) || this.solved.some(Boolean)) url.searchParams.set(param, [this.index + 1, chosen, this.solved.join('')].join('.'));
-    else url.searchParams.delete(param);
-    if (url.href !== window.location.href) window.history.replaceState(window.history.state, '', url);
+    const begun = this.index || /\d/.test(chosen) || this.solved.some(Boolean);
+    keepInAddress(this.model.param, begun ? [this.index + 1, chosen, this.solved.join('')].join('.') : '');
   }
 
   leave() {

@@ -52,10 +52,5 @@ def race_player(
 
     Samples lie evenly between stops. The queues of all lanes are drawn to one height, `most_waiting`.
     """
-    head = {"name": key, "alt": alt, "present": present, "mostWaiting": most_waiting}
-    _player(key=key, data=payload(lanes, times, **head))
-
-
-def payload(lanes: Sequence[Lane], times: Sequence[str], **head: object) -> dict[str, object]:
-    """What the browser gets, as plain JSON."""
-    return {**head, "words": kit.words("race"), "lanes": [asdict(lane) for lane in lanes], "times": list(times)}
+    head = {"name": key, "alt": alt, "present": present, "mostWaiting": most_waiting, "words": kit.words("race")}
+    _player(key=key, data={**head, "lanes": [asdict(lane) for lane in lanes], "times": list(times)})

@@ -82,23 +82,17 @@ def ring_player(
     A step goes from stop to stop; the first stop is 0, and the last 1 unless the axis is longer than the clock.
     `present` draws for a projector. `position` says where it stands in other words than the player's own.
     """
-    _player(
-        key=key,
-        data=payload(courses, stops, ticks, name=key, alt=alt, present=present, start=start, position=position),
-    )
-
-
-def payload(
-    courses: Sequence[Course], stops: Sequence[Stop], ticks: Sequence[Stop], position: str = "", **head: object
-) -> dict[str, object]:
-    """What the browser gets, as plain JSON."""
-    return {
-        **head,
+    data = {
+        "name": key,
+        "alt": alt,
+        "present": present,
+        "start": start,
         "words": kit.words("ring") | ({"position": position} if position else {}),
         "courses": [_plain(course) for course in courses],
         "stops": [asdict(stop) for stop in stops],
         "ticks": [asdict(tick) for tick in ticks],
     }
+    _player(key=key, data=data)
 
 
 @kept
