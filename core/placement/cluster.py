@@ -39,10 +39,8 @@ class ClusterSpec:
         require_positive(gpus_per_node=self.gpus_per_node, nodes=self.nodes)
         if self.gpus > MOST_GPUS:
             raise OutOfRangeError("gpus", self.gpus, f"must be at most {MOST_GPUS}")
-        for name in ("nvlink_domain", "nics_per_node"):
-            value = getattr(self, name)
-            if value is not None:
-                require_positive(**{name: value})
+        told = {"nvlink_domain": self.nvlink_domain, "nics_per_node": self.nics_per_node}
+        require_positive(**{name: value for name, value in told.items() if value is not None})
 
     @property
     def gpus(self) -> int:
@@ -65,14 +63,7 @@ class ClusterSpec:
         β · min(1, NICs / GPUs a node)
         """
         nics = self.nics_per_node or (self.gpus_per_node if self.network.scope == "gpu" else 1)
-        share = min(1.0, nics / self.gpus_per_node)
-        measured = self.network.measured_bytes_per_s
-        return replace(
-            self.network,
-            scope="gpu",
-            bandwidth_bytes_per_s=share * self.network.bandwidth_bytes_per_s,
-            measured_bytes_per_s=None if measured is None else share * measured,
-        )
+        return self.network.scaled(min(1.0, nics / self.gpus_per_node), scope="gpu")
 
     @cached_property
     def inner(self) -> LinkSpec:
@@ -182,13 +173,7 @@ def seen_link(gpu: GpuSpec, usual: LinkSpec, seen: Topology) -> LinkSpec:
         )
     if not 0 < seen.bonded < whole:
         return link
-    share, measured = seen.bonded / whole, link.measured_bytes_per_s
-    return replace(
-        link,
-        name=f"{link.name}, {seen.bonded} links of {whole}",
-        bandwidth_bytes_per_s=share * link.bandwidth_bytes_per_s,
-        measured_bytes_per_s=None if measured is None else share * measured,
-    )
+    return link.scaled(seen.bonded / whole, name=f"{link.name}, {seen.bonded} links of {whole}")
 
 
 PHB_SHARE = 5 / 6

@@ -13,6 +13,7 @@ from core.placement.layout import Layout
 from core.placement.preflight import preflight
 from core.placement.preflight_checks import ENGINE_NAMES, Engine
 from core.placement.rank_memory import Budget, RankMemory, rank_memories
+from core.placement.step_terms import Served
 from core.placement.steps import Timing, timing
 from core.remark import Remark, remark
 from core.sharding_math.tp_sizes import check_tp_size
@@ -47,11 +48,12 @@ class Question:
 
     def timing(self, layout: Layout, concurrency: int | None = None) -> Timing:
         """A layout timed at the concurrency asked, or at another."""
-        gpu, model = self.cluster.gpu, self.model
+        gpu, model, demand = self.cluster.gpu, self.model, self.demand
+        served = Served(model, self.cluster, layout, demand)
         constants = self.efficiency or calibration_of(gpu, model, self.engine).efficiency
-        prompts = prompt_efficiency(gpu, model, self.demand.dtype, self.efficiency)
+        prompts = prompt_efficiency(gpu, model, demand.dtype, self.efficiency)
         launch_s = prompt_launch_s(self.engine, gpu, model)
-        return timing(model, self.cluster, layout, self.demand, constants, concurrency, prompts, launch_s)
+        return timing(served, concurrency or demand.concurrency, constants, prompts, launch_s)
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,11 @@ class Placement:
             return self._simplest({index: self.timing(index).sustained_tokens_per_s for index in on_target})
         return self._simplest({index: self.capacity(index, target) for index in on_target})
 
+    @property
+    def taken(self) -> Plan | None:
+        """The plan that is recommended; None where none fits."""
+        return None if self.recommended is None else self.plans[self.recommended]
+
     def meets(self, index: int) -> bool:
         """Whether a plan that fits is within every target that was set, as `judged`."""
         demand, (ttft_s, itl_s) = self.question.demand, self.judged(index)

@@ -61,9 +61,8 @@ def _worth(placement: Placement) -> list[int]:
 def _beside(placement: Placement) -> list[int]:
     """The plan taken with half its ranks and twice its replicas; where none holds a sequence, the one near it."""
     places = range(len(placement.plans))
-    if placement.recommended is not None:
-        chosen = placement.plans[placement.recommended]
-        return [index for index in places if is_split_of(placement.plans[index], chosen)][:1]
+    if placement.taken is not None:
+        return [index for index in places if is_split_of(placement.plans[index], placement.taken)][:1]
     return [] if placement.roomiest is not None else [max(places, key=lambda index: placement.plans[index].longest)]
 
 

@@ -1,6 +1,6 @@
 """One step of an engine as terms: a decode step with its draft and its shared cache, a prompt behind a prefix."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from core.collectives.cost import as_measured, ring_all_gather, ring_reduce_scatter
 from core.comm_cost.expert_parallel import expert_parallel_bill
@@ -22,40 +22,50 @@ from core.steps.model import (
 )
 
 
-def decode_of(model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, batch: float) -> StepTerms:
+@dataclass(frozen=True)
+class Served:
+    """A model, the cluster and the layout that serve it, and what is asked of it."""
+
+    model: ModelSpec
+    cluster: ClusterSpec
+    layout: Layout
+    demand: Demand
+
+
+def decode_of(served: Served, batch: float) -> StepTerms:
     """One decode step of the engine, its draft and its share of the cache counted."""
-    one = _one_decode(model, cluster, layout, demand, batch)
+    layout, drafted = served.layout, served.demand.draft_tokens
+    one = _one_decode(served, batch)
     if layout.dcp_size > 1:
-        one = replace(
-            one,
-            kv_s=one.kv_s / layout.dcp_size,
-            comm_s=one.comm_s + _gathering_s(model, cluster, layout, batch * (1 + demand.draft_tokens)),
-        )
-    if not demand.draft_tokens:
+        gathered_s = _gathering_s(served, batch * (1 + drafted))
+        one = replace(one, kv_s=one.kv_s / layout.dcp_size, comm_s=one.comm_s + gathered_s)
+    if not drafted:
         return one
     # each sequence sends k + 1 tokens through the layers, and reads its cache once; a draft is one layer, k times
-    checked = _one_decode(model, cluster, layout, demand, batch * (1 + demand.draft_tokens))
-    gathered_s = one.comm_s - _one_decode(model, cluster, layout, demand, batch).comm_s
+    checked = _one_decode(served, batch * (1 + drafted))
+    gathered_s = one.comm_s - _one_decode(served, batch).comm_s
     step = replace(checked, kv_s=one.kv_s, comm_s=checked.comm_s + gathered_s)
-    return step.plus(one.times(demand.draft_tokens / model.num_hidden_layers))
+    return step.plus(one.times(drafted / served.model.num_hidden_layers))
 
 
-def _one_decode(model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, batch: float) -> StepTerms:
+def _one_decode(served: Served, batch: float) -> StepTerms:
+    cluster, layout, demand = served.cluster, served.layout, served.demand
     if layout.ep_size > 1:
-        return _expert_step(model, cluster, layout, demand, batch, demand.mean_context)
+        return _expert_step(served, batch, demand.mean_context)
     group = cluster.group(layout.tp_size)
-    return decode_terms(model, cluster.gpu, group, batch, demand.mean_context, demand.dtype, demand.kv_dtype)
+    return decode_terms(served.model, cluster.gpu, group, batch, demand.mean_context, demand.dtype, demand.kv_dtype)
 
 
-def _gathering_s(model: ModelSpec, cluster: ClusterSpec, layout: Layout, tokens: float) -> float:
+def _gathering_s(served: Served, tokens: float) -> float:
     """What sharing out a cache sends: each layer gathers the queries, and adds up the parts of the output.
 
     A rank's heads, times dcp, in and out. Ignored: the sums of the softmax, a value a head.
     Source: vllm/v1/attention/ops/common.py, cp_lse_ag_out_rs.
     """
+    model, layout = served.model, served.layout
     heads = model.num_attention_heads * layout.dcp_size / layout.tp_size
     width_in, width_out = (2 * [model.head_dim]) if model.mla is None else _latent_widths(model)
-    link = as_measured(cluster.slowest_link(layout.dcp_size))
+    link = as_measured(served.cluster.slowest_link(layout.dcp_size))
     queries, outputs = (tokens * heads * width * ACTIVATION_BYTES for width in (width_in, width_out))
     each_s = ring_all_gather(queries, layout.dcp_size, link).total_s
     return model.num_hidden_layers * (each_s + ring_reduce_scatter(outputs, layout.dcp_size, link).total_s)
@@ -67,40 +77,38 @@ def _latent_widths(model: ModelSpec) -> list[int]:
     return [model.mla.kv_lora_rank + model.mla.qk_rope_head_dim, model.mla.kv_lora_rank]
 
 
-def prefill_of(model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand) -> StepTerms:
+def prefill_of(served: Served) -> StepTerms:
     """One prompt read: behind a cached prefix only the rest, whose tokens still look at all of it.
 
     arithmetic(S) - arithmetic(cached),  all else as of a prompt of S - cached
     """
-    cached = demand.cached_tokens
-    rest = _one_prefill(model, cluster, layout, demand, demand.prompt_tokens - cached)
+    layout, demand, cached = served.layout, served.demand, served.demand.cached_tokens
+    rest = _one_prefill(served, demand.prompt_tokens - cached)
     if not cached:
         return rest
-    whole, before = (
-        _one_prefill(model, cluster, layout, demand, tokens) for tokens in (demand.prompt_tokens, cached)
-    )
-    kept = sequence_bytes(model, layout.tp_size, cached, demand.kv_dtype) / layout.dcp_size
+    whole, before = (_one_prefill(served, tokens) for tokens in (demand.prompt_tokens, cached))
+    kept = sequence_bytes(served.model, layout.tp_size, cached, demand.kv_dtype) / layout.dcp_size
     return replace(
         rest,
         arithmetic_s=max(rest.arithmetic_s, whole.arithmetic_s - before.arithmetic_s),
-        kv_s=kept / cluster.gpu.memory_bytes_per_s,
+        kv_s=kept / served.cluster.gpu.memory_bytes_per_s,
     )
 
 
-def _one_prefill(model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, tokens: int) -> StepTerms:
-    if layout.ep_size > 1:
-        return _expert_step(model, cluster, layout, demand, tokens, None)
-    return prefill_terms(model, cluster.gpu, cluster.group(layout.tp_size), tokens, dtype=demand.dtype)
+def _one_prefill(served: Served, tokens: int) -> StepTerms:
+    if served.layout.ep_size > 1:
+        return _expert_step(served, tokens, None)
+    group = served.cluster.group(served.layout.tp_size)
+    return prefill_terms(served.model, served.cluster.gpu, group, tokens, dtype=served.demand.dtype)
 
 
-def _expert_step(
-    model: ModelSpec, cluster: ClusterSpec, layout: Layout, demand: Demand, tokens: float, context: float | None
-) -> StepTerms:
+def _expert_step(served: Served, tokens: float, context: float | None) -> StepTerms:
     """One step of data-parallel attention and expert parallelism: `tokens` on each copy of attention.
 
     Attention and shared experts over tp, routed experts over tp · dp: each rank reads the experts here that some
     token of the whole group is routed to. Without `context` the tokens are one prompt.
     """
+    model, cluster, layout, demand = served.model, served.cluster, served.layout, served.demand
     gpu, count = cluster.gpu, count_parameters(model)
     together = tokens * layout.dp_size
     read, hit = (part(model, demand.dtype, max(1.0, together)) for part in (read_weight_bytes, routed_weight_bytes))

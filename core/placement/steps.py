@@ -11,17 +11,11 @@ from functools import lru_cache
 from core.collectives.cost import as_measured
 from core.comm_cost.kernels import picked_all_reduce, picked_kernel
 from core.models.loaded_weights import stages
-from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
-from core.placement.layout import Layout
-from core.placement.step_terms import decode_of, prefill_of
+from core.placement.step_terms import Served, decode_of, prefill_of
 from core.specs import LinkSpec, ModelSpec
 from core.steps.launches import prompt_layers
-from core.steps.model import (
-    ACTIVATION_BYTES,
-    Efficiency,
-    StepTerms,
-)
+from core.steps.model import ACTIVATION_BYTES, Efficiency, StepTerms
 
 
 @dataclass(frozen=True)
@@ -68,28 +62,21 @@ class Timing:
 
 
 def timing(
-    model: ModelSpec,
-    cluster: ClusterSpec,
-    layout: Layout,
-    demand: Demand,
-    efficiency: Efficiency,
-    concurrency: int | None = None,
-    prompts: Efficiency | None = None,
-    layer_launch_s: float = 0.0,
+    served: Served, sequences: int, efficiency: Efficiency, prompts: Efficiency, layer_launch_s: float
 ) -> Timing:
-    """A layout timed at the demand's concurrency, or at another.
+    """A layout timed with so many sequences at once.
 
     `prompts` are a prompt's own constants, `layer_launch_s` what its engine takes to launch a plain layer of it.
 
     Raises IndivisibleError where a group of ranks would leave a node half used.
     """
-    sequences = concurrency or demand.concurrency
+    layout, demand = served.layout, served.demand
     per_copy = max(1.0, sequences / layout.attention_copies)
     in_flight = min(layout.pp_size, int(per_copy))
     batch = per_copy / in_flight
-    decode = decode_of(model, cluster, layout, demand, batch)
-    prefill_s, handoffs_s = _prompt_s(model, cluster, layout, demand, prompts or efficiency, layer_launch_s)
-    itl_s = _cycle_s(model, cluster, layout, decode, efficiency, batch, in_flight) / demand.tokens_a_step
+    decode = decode_of(served, batch)
+    prefill_s, handoffs_s = _prompt_s(served, prompts, layer_launch_s)
+    itl_s = _cycle_s(served, decode, efficiency, batch, in_flight) / demand.tokens_a_step
     tokens_per_s = sequences / itl_s
     return Timing(
         concurrency=sequences,
@@ -98,24 +85,17 @@ def timing(
         tokens_per_s=tokens_per_s,
         sustained_tokens_per_s=tokens_per_s * _decoding_share(demand, itl_s, per_copy * prefill_s / layout.pp_size),
         roofline_itl_s=decode.roofline_s * max(1.0, in_flight / layout.pp_size) / demand.tokens_a_step,
-        bill=_bill(model, cluster, layout, decode, batch),
+        bill=_bill(served, decode, batch),
     )
 
 
 @lru_cache(maxsize=16)
-def _prompt_s(
-    model: ModelSpec,
-    cluster: ClusterSpec,
-    layout: Layout,
-    demand: Demand,
-    efficiency: Efficiency,
-    layer_launch_s: float,
-) -> tuple[float, float]:
+def _prompt_s(served: Served, efficiency: Efficiency, layer_launch_s: float) -> tuple[float, float]:
     """What one prompt takes of the layers, and of the links between stages: the same at every concurrency."""
-    step_s = prefill_of(model, cluster, layout, demand).step_s(efficiency)
-    handoffs = _handoff_s(model, cluster, layout, demand.prompt_tokens - demand.cached_tokens)
-    launch_s = layer_launch_s * prompt_layers(model, demand.dtype, layout.tp_size)
-    return max(step_s, launch_s), sum(handoffs)
+    demand = served.demand
+    step_s = prefill_of(served).step_s(efficiency)
+    launch_s = layer_launch_s * prompt_layers(served.model, demand.dtype, served.layout.tp_size)
+    return max(step_s, launch_s), sum(_handoff_s(served, demand.prompt_tokens - demand.cached_tokens))
 
 
 def _decoding_share(demand: Demand, itl_s: float, reading_s: float) -> float:
@@ -129,15 +109,7 @@ def _decoding_share(demand: Demand, itl_s: float, reading_s: float) -> float:
     return writing_s / (writing_s + reading_s)
 
 
-def _cycle_s(
-    model: ModelSpec,
-    cluster: ClusterSpec,
-    layout: Layout,
-    decode: StepTerms,
-    efficiency: Efficiency,
-    batch: float,
-    in_flight: int,
-) -> float:
+def _cycle_s(served: Served, decode: StepTerms, efficiency: Efficiency, batch: float, in_flight: int) -> float:
     """Time between two tokens of a sequence: the way round the pipe, or m turns of its slowest stage.
 
         max(m · max t, Σt + Σl)
@@ -145,23 +117,25 @@ def _cycle_s(
     As core.pipeline_bubble.schedules.serving.steady_decode has it, in seconds.
     """
     step_s = max(decode.step_s(efficiency), decode.roofline_s)
-    shares = [stage.layers / model.num_hidden_layers for stage in stages(model, layout.pp_size)]
-    around_s = step_s + sum(_handoff_s(model, cluster, layout, batch))
-    return max(in_flight * max(shares) * step_s, around_s)
+    layers = [stage.layers for stage in stages(served.model, served.layout.pp_size)]
+    around_s = step_s + sum(_handoff_s(served, batch))
+    return max(in_flight * (max(layers) / served.model.num_hidden_layers) * step_s, around_s)
 
 
-def _handoff_s(model: ModelSpec, cluster: ClusterSpec, layout: Layout, tokens: float) -> list[float]:
+def _handoff_s(served: Served, tokens: float) -> list[float]:
     """What each hand-over between two stages takes, `tokens` rows of activations at a time."""
-    links = _hops(cluster, layout.tp_size * layout.dp_size, layout.pp_size)
-    payload = tokens * model.hidden_size * ACTIVATION_BYTES
+    links = _hops(served)
+    payload = tokens * served.model.hidden_size * ACTIVATION_BYTES
     priced = {key: _message_s(link, payload) for key, link in {link.key: link for link in links}.items()}
     return [priced[link.key] for link in links]
 
 
 @lru_cache(maxsize=256)
-def _hops(cluster: ClusterSpec, ranks: int, pp_size: int) -> tuple[LinkSpec, ...]:
+def _hops(served: Served) -> tuple[LinkSpec, ...]:
     """The link behind each stage but the last."""
-    return tuple(cluster.hop(ranks, boundary) for boundary in range(pp_size - 1))
+    layout = served.layout
+    ranks = layout.tp_size * layout.dp_size
+    return tuple(served.cluster.hop(ranks, boundary) for boundary in range(layout.pp_size - 1))
 
 
 def _message_s(link: LinkSpec, payload_bytes: float) -> float:
@@ -176,10 +150,9 @@ def _kernel_s(model: ModelSpec, link: LinkSpec, payload_bytes: float, ranks: int
     return model.all_reduces * picked_all_reduce(payload_bytes, ranks, link).total_s
 
 
-def _bill(
-    model: ModelSpec, cluster: ClusterSpec, layout: Layout, decode: StepTerms, batch: float
-) -> tuple[LinkBill, ...]:
+def _bill(served: Served, decode: StepTerms, batch: float) -> tuple[LinkBill, ...]:
     """One token's way: what its layers say on the links inside, and what each link between stages carries."""
+    model, cluster, layout = served.model, served.cluster, served.layout
     payload = batch * model.hidden_size * ACTIVATION_BYTES
     rows: list[LinkBill] = []
     if layout.ep_size > 1:
@@ -193,8 +166,7 @@ def _bill(
         kernel_s = _kernel_s(model, link, payload, layout.tp_size)
         rows.append(LinkBill("all-reduces", link.name, model.all_reduces, payload, decode.comm_s, wait_s, kernel_s))
     hops: dict[LinkSpec, list[float]] = {}
-    links = _hops(cluster, layout.tp_size * layout.dp_size, layout.pp_size)
-    for link, time_s in zip(links, _handoff_s(model, cluster, layout, batch), strict=True):
+    for link, time_s in zip(_hops(served), _handoff_s(served, batch), strict=True):
         hops.setdefault(link, []).append(time_s)
     for link, times in hops.items():
         wait_s = len(times) * (link.base_s + link.latency_s)

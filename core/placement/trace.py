@@ -4,7 +4,7 @@ from math import isinf
 
 from core.catalog import GPUS
 from core.collectives.across import FAR, HELD
-from core.placement.plan import Question
+from core.placement.plan import Plan, Question
 from core.placement.planner import WITHIN_ERROR, Placement
 from core.placement.shortlist import is_split_of
 from core.remark import Remark, remark
@@ -18,17 +18,13 @@ def decisions(placement: Placement) -> list[Remark]:
         remark("placement.memory", budget=question.budget),
         _links(question),
         _minimum(placement),
+        _experts(question),
     ]
-    reasons += [_experts(question)]
-    if placement.recommended is None:
+    if placement.taken is None:
         reasons += nothing_fits(placement)
     else:
-        reasons += [
-            _choice(placement),
-            _shared_out(placement),
-            _tp_or_replicas(placement),
-            _across_nodes(placement),
-        ]
+        beside = (_shared_out, _tp_or_replicas, _across_nodes)
+        reasons += [_choice(placement), *(reason(placement, placement.taken) for reason in beside)]
     return [reason for reason in reasons if reason is not None]
 
 
@@ -115,14 +111,13 @@ def targets(question: Question) -> tuple[Remark, ...]:
 
 def taken(placement: Placement, reason: Remark) -> Remark:
     """What is taken, and the reason."""
-    assert placement.recommended is not None
-    return remark("placement.take", plan=placement.plans[placement.recommended].layout.name, reason=reason)
+    assert placement.taken is not None
+    return remark("placement.take", plan=placement.taken.layout.name, reason=reason)
 
 
-def _shared_out(placement: Placement) -> Remark | None:
+def _shared_out(placement: Placement, chosen: Plan) -> Remark | None:
     """Why a plan with fewer ranks than the minimum fits all the same: no engine of it holds all sequences."""
-    assert placement.recommended is not None
-    layout = placement.plans[placement.recommended].layout
+    layout = chosen.layout
     if placement.min_tp is not None and layout.tp_size * layout.pp_size >= placement.min_tp:
         return None
     here = -(-placement.question.demand.concurrency // layout.attention_copies)
@@ -130,10 +125,8 @@ def _shared_out(placement: Placement) -> Remark | None:
     return remark(code, sequences=here)
 
 
-def _tp_or_replicas(placement: Placement) -> Remark | None:
+def _tp_or_replicas(placement: Placement, chosen: Plan) -> Remark | None:
     """What a replica more would have cost: weights held and read once more."""
-    assert placement.recommended is not None
-    chosen = placement.plans[placement.recommended]
     other = next((plan for plan in placement.plans if is_split_of(plan, chosen)), None)
     if other is None or chosen.weights_bytes is None:
         return None
@@ -147,23 +140,23 @@ def _tp_or_replicas(placement: Placement) -> Remark | None:
     )
 
 
-def _across_nodes(placement: Placement) -> Remark | None:
+def _across_nodes(placement: Placement, chosen: Plan) -> Remark | None:
     """Which link the chosen plan's groups stay on."""
-    assert placement.recommended is not None
-    cluster, plan = placement.question.cluster, placement.plans[placement.recommended]
+    cluster = placement.question.cluster
     if cluster.nodes == 1:
         return None
-    if plan.crossing:
+    if chosen.crossing:
         tcp = remark("placement.across_tcp", far=FAR) if cluster.network.family == "ethernet" else None
         return remark(
             "placement.across_group",
-            crossing=plan.crossing,
+            crossing=chosen.crossing,
             held=HELD,
             tcp=tcp,
             wait_s=CROSSING_S,
             elsewhere_s=CROSSING_ELSEWHERE_S,
         )
-    hops = [link for link in placement.timing(placement.recommended).bill if link.what == "hand-overs"]
+    bill = chosen.timing.bill if chosen.timing else ()
+    hops = [link for link in bill if link.what == "hand-overs"]
     if hops:
         counted = tuple(remark("placement.across_hop", hop=hop) for hop in hops)
         return remark("placement.across_stages", hops=counted)
@@ -218,9 +211,10 @@ def why_it_lost(placement: Placement, index: int) -> Remark:
 
 def _because(placement: Placement, index: int) -> Remark | None:
     """The largest reason that a plan is slower than the one taken."""
-    assert placement.recommended is not None
-    layout, best = placement.plans[index].layout, placement.plans[placement.recommended].layout
-    timing, least = placement.timing(index), placement.timing(placement.recommended)
+    assert placement.taken is not None
+    layout, best = placement.plans[index].layout, placement.taken.layout
+    timing, least = placement.timing(index), placement.taken.timing
+    assert least is not None
     slower_s = timing.itl_s - least.itl_s
     if slower_s > 0 and timing.comm_s - least.comm_s > slower_s / 2:
         return remark("placement.for_its_link", worst=max(timing.bill, key=lambda link: link.time_s))

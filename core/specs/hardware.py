@@ -1,7 +1,7 @@
 """A GPU and a link."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from core.errors import require_non_negative, require_positive
 
@@ -91,3 +91,9 @@ class LinkSpec:
     def is_fabric(self) -> bool:
         """Whether it joins GPUs directly, past the host's PCIe: NVLink, xGMI."""
         return self.family in ("nvlink", "xgmi")
+
+    def scaled(self, share: float, **others: Any) -> "LinkSpec":
+        """The link at a share of its bandwidth, and of what was measured on it; with other fields where given."""
+        measured = None if self.measured_bytes_per_s is None else share * self.measured_bytes_per_s
+        beta = share * self.bandwidth_bytes_per_s
+        return replace(self, bandwidth_bytes_per_s=beta, measured_bytes_per_s=measured, **others)

@@ -92,32 +92,22 @@ def _memory(asked: Question) -> Iterator[Changed]:
         yield Changed("memory", "bytes", gpu.usable_memory_bytes, size, far, _on(asked, gpu=other))
 
 
-def _network(asked: Question) -> Iterator[Changed]:
-    if asked.cluster.nodes > 1:
-        yield from (
-            _changed("network", "bandwidth", *rates, _on(asked, network=link))
-            for link, rates in _faster(asked.cluster.network)
-        )
+def _wires(asked: Question) -> Iterator[Changed]:
+    cluster = asked.cluster
+    for knob, parts in (("network", cluster.nodes), ("link", cluster.gpus_per_node)):
+        for link, rates in _faster(getattr(cluster, knob)) if parts > 1 else ():
+            yield _changed(knob, "bandwidth", *rates, _on(asked, **{knob: link}))
 
 
-def _link(asked: Question) -> Iterator[Changed]:
-    if asked.cluster.gpus_per_node > 1:
-        yield from (
-            _changed("link", "bandwidth", *rates, _on(asked, link=link))
-            for link, rates in _faster(asked.cluster.link)
-        )
-
-
-def _sequences(asked: Question) -> Iterator[Changed]:
-    for count in _whole(asked.sequences, MOST_SEQUENCES):
-        changed = replace(asked, sequences=count)
-        yield _changed(f"sequences_{asked.purpose}", "count", asked.sequences, count, changed)
-
-
-def _tokens(asked: Question) -> Iterator[Changed]:
-    for count in _whole(asked.sequence_tokens, MOST_TOKENS):
-        changed = replace(asked, sequence_tokens=count)
-        yield _changed(f"tokens_{asked.purpose}", "count", asked.sequence_tokens, count, changed)
+def _load(asked: Question) -> Iterator[Changed]:
+    for knob, name, most in (
+        ("sequences", "sequences", MOST_SEQUENCES),
+        ("tokens", "sequence_tokens", MOST_TOKENS),
+    ):
+        now = getattr(asked, name)
+        for count in _whole(now, most):
+            changed = replace(asked, **{name: count})  # type: ignore[arg-type]
+            yield _changed(f"{knob}_{asked.purpose}", "count", now, count, changed)
 
 
 def _goal(asked: Question) -> Iterator[Changed]:
@@ -126,7 +116,7 @@ def _goal(asked: Question) -> Iterator[Changed]:
     yield Changed("goal", "goal", asked.goal, other.goal, log2(STEPS[-1]) + 1, other)
 
 
-KNOBS: tuple[Knob, ...] = (_memory, _nodes, _network, _link, _sequences, _tokens, _goal)
+KNOBS: tuple[Knob, ...] = (_memory, _nodes, _wires, _load, _goal)
 
 
 def _on(asked: Question, **changes: Any) -> Question:
@@ -144,11 +134,7 @@ def _faster(link: LinkSpec) -> Iterator[tuple[LinkSpec, tuple[float, float]]]:
     """A link at other bandwidths, its measured one along with it, and the two bandwidths."""
     now = link.bandwidth_bytes_per_s
     for times in _both_ways():
-        measured = None if link.measured_bytes_per_s is None else link.measured_bytes_per_s * times
-        yield (
-            replace(link, bandwidth_bytes_per_s=now * times, measured_bytes_per_s=measured),
-            (now, now * times),
-        )
+        yield link.scaled(times), (now, now * times)
 
 
 def _whole(now: int, most: int) -> Iterator[int]:

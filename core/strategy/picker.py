@@ -111,9 +111,9 @@ def answer(question: Question) -> Answer:
     if question.purpose == "train":
         return _to_train(question)
     placement = _to_serve(question)
-    if placement.recommended is None:
+    if placement.taken is None:
         return Answer(question, NONE, NONE, placement)
-    layout = placement.plans[placement.recommended].layout
+    layout = placement.taken.layout
     return Answer(question, layout_family(layout), layout.name, placement)
 
 

@@ -64,16 +64,12 @@ class Refit:
     @property
     def changed(self) -> Remark:
         """What became of the plan, in a sentence."""
-        old, new = (_taken(placement) for placement in (self.before, self.after))
+        old, new = self.before.taken, self.after.taken
         if old is None or new is None:
             code = "placement.refit_neither" if old is new else "placement.refit_none" if new is None else ""
             return remark(code or "placement.refit_now_fits", old=old, new=new)
         code = "placement.refit_same" if old.layout == new.layout else "placement.refit_other"
         return remark(code, old=old, new=new)
-
-
-def _taken(placement: Placement) -> Plan | None:
-    return None if placement.recommended is None else placement.plans[placement.recommended]
 
 
 def refit(question: Question, log: str = "", table: str = "", bench: str = "", shown: Plan | None = None) -> Refit:
@@ -84,7 +80,7 @@ def refit(question: Question, log: str = "", table: str = "", bench: str = "", s
     """
     before = place_under_load(question)
     refitted, taken, refused = question, list[Remark](), list[Remark]()
-    ran = shown or _taken(before)
+    ran = shown or before.taken
     for text, reader in ((log, _with_log), (table, _with_table), (bench, _with_bench)):
         if not text.strip():
             continue
