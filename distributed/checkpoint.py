@@ -66,7 +66,6 @@ def load_sharded(model: Decoder, path: Path = CHECKPOINT) -> int:
 
 
 def metadata(path: Path = CHECKPOINT) -> dict[str, str]:
-    """How the checkpoint was made, as its writer put it down."""
     with open_file(path) as file:
         return file.metadata() or {}
 

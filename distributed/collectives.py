@@ -151,5 +151,4 @@ def join(
 
 
 def leave() -> None:
-    """Part from the other ranks."""
     dist.destroy_process_group()

@@ -29,7 +29,6 @@ class Decoded:
 
     @property
     def step_s(self) -> list[float]:
-        """How long each decode step took."""
         return [end - start for start, end in zip(self.start_s[1:], self.end_s[1:], strict=True)]
 
 

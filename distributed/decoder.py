@@ -29,7 +29,6 @@ class KVCache:
 
     @property
     def nbytes(self) -> int:
-        """What this rank's cache occupies."""
         return self.store.nbytes
 
     def append(self, layer: int, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:

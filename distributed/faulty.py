@@ -138,7 +138,6 @@ def _left_out(line: str) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """Record what is named, or be a rank."""
     if arguments[:1] == ["record"]:
         FOLDER.mkdir(parents=True, exist_ok=True)
         for fault in arguments[1:] or FAULTS:

@@ -48,7 +48,6 @@ def load(path: Path = checkpoint.CHECKPOINT, group: Group | None = None) -> Mini
 
 
 def correct(model: MiniGPT, sentence: str) -> str:
-    """The sentence as the model would have it."""
     tokens = greedy(model, prompt(sentence), LONGEST_ANSWER, END_TOKEN).tokens
     return decode(tokens).removesuffix(END)
 

@@ -53,7 +53,6 @@ class Job:
     directory: ModelDirectory | None = None
 
     def model(self, group: Group) -> Decoder:
-        """This rank's part of the model."""
         if self.directory is not None:
             return self.directory.model(group)
         model = MiniGPT(self.spec, group).eval()

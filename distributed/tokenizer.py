@@ -21,7 +21,6 @@ def encode(text: str) -> list[int]:
 
 
 def decode(tokens: list[int]) -> str:
-    """The text of token ids."""
     return "".join(ALPHABET[token] for token in tokens)
 
 

@@ -68,7 +68,6 @@ class BudgetGuard:
         return paid
 
     def total_spent(self) -> float:
-        """Dollars paid, by all labs."""
         return self.account().total_spent_usd()
 
     def account(self) -> Account:

@@ -76,7 +76,6 @@ def of_texts(name: str, lines_text: str, result_text: str) -> Capture:
 
 
 def save(lines: Sequence[str], result: str, folder: Path) -> None:
-    """Write a run as a capture."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {LINES: "\n".join(lines) + "\n", RESULT: result}
     for file, text in files.items():

@@ -36,7 +36,6 @@ class Check:
     rows: Mapping[str, Outcome]
 
     def count(self, outcome: Outcome) -> int:
-        """How many claims came out so."""
         return sum(each == outcome for each in self.rows.values())
 
     @property
@@ -45,12 +44,10 @@ class Check:
 
     @property
     def asked(self) -> int:
-        """How many are made of this release."""
         return len(self.rows) - self.count("not asked")
 
     @property
     def moved(self) -> tuple[str, ...]:
-        """The claims that no longer hold."""
         return tuple(key for key, outcome in self.rows.items() if outcome == "moved")
 
 

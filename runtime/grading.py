@@ -203,7 +203,6 @@ class _Conversation:
         return self._answer(wait_s)
 
     def end(self) -> None:
-        """End the process and all that it started."""
         confinement.end_group(self._process.pid)
         self._process.kill()
         self._process.wait()

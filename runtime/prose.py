@@ -106,7 +106,6 @@ class Prose:
         return self._texts[name]
 
     def block(self, name: str) -> str:
-        """A block as it is filled."""
         return self.blocks[name]
 
     def _filled(self, name: str, row: object) -> str:
@@ -125,7 +124,6 @@ class Prose:
         return worded_option(self.blocks, str(value)) if unit == "word" else written(value, unit)
 
     def has(self, name: str) -> bool:
-        """Whether anything is said under this name."""
         return name in self.blocks
 
     def _value(self, path: str, row: object) -> object:

@@ -106,7 +106,6 @@ class RoomRing:
             return tuple(self._runs)
 
     def present(self) -> int:
-        """How many phones are here."""
         with self._lock:
             now_s = self._look()
             return sum(not self._is_silent(who, now_s) for who in self._seen_s)

@@ -26,7 +26,6 @@ class TorchHere:
 
     @property
     def can_run(self) -> bool:
-        """Whether a run may be started."""
         return not self.why_not
 
     @property

@@ -28,12 +28,7 @@ from core.evidence.report import (
 )
 from core.units import percent, plain
 from runtime.published import default_table, published_table, write_table
-from scripts.terminal import Computed, Parser, answer, picked, print_aligned, run
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Predict every row of a table of measurements, and say how far each class and source is off."""
-    return answer(make_parser(), arguments, _answer)
+from scripts.terminal import Computed, Parser, command, picked, print_aligned, run
 
 
 def _answer(options: Namespace) -> Computed:
@@ -148,23 +143,16 @@ def _cells(line: Errors) -> tuple[str, ...]:
 
 def _row_cells(each: Residual) -> tuple[str, ...]:
     measurement = each.measurement
-    asked = "max" if measurement.batch is None else str(measurement.batch)
-    where = (
+    return (
         measurement.model.key,
         measurement.gpu.key,
         measurement.dtype,
         f"TP={measurement.group.tp_size}",
         f"PP={measurement.pp_size}",
-        asked,
-    )
-    lengths = f"{measurement.prompt_tokens}+{measurement.output_tokens}"
-    return (
-        *where,
-        lengths,
+        "max" if measurement.batch is None else str(measurement.batch),
+        f"{measurement.prompt_tokens}+{measurement.output_tokens}",
         measurement.quantity,
-        plain(measurement.measured_s),
-        plain(each.predicted_s),
-        plain(each.ratio),
+        *map(plain, (measurement.measured_s, each.predicted_s, each.ratio)),
     )
 
 
@@ -182,6 +170,8 @@ def make_parser() -> Parser:
     parser.common("--json")
     return parser
 
+
+main = command(make_parser, _answer)
 
 if __name__ == "__main__":
     run(main)

@@ -26,12 +26,7 @@ from core.specs import LinkSpec
 from core.units import binary_bytes, percent, seconds
 from runtime.measurements import measured_all_reduces
 from runtime.prose import worded
-from scripts.terminal import Answer, Computed, Parser, answer, finite, picked, print_aligned, run
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Price one step of a model on a link."""
-    return answer(make_parser(), arguments, _answer)
+from scripts.terminal import Answer, Computed, Parser, command, finite, picked, print_aligned, run
 
 
 def _answer(options: Namespace) -> Computed:
@@ -151,6 +146,8 @@ def make_parser() -> Parser:
     parser.common("--json")
     return parser
 
+
+main = command(make_parser, _answer)
 
 if __name__ == "__main__":
     run(main)

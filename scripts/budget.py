@@ -6,19 +6,14 @@ status                 the ledger added up, and whether the manifest says the sa
 """
 
 from argparse import Namespace, RawDescriptionHelpFormatter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from core.errors import UnreadableTextError
 from core.two_way_tp.spend import BudgetLimits
 from runtime.budget import LEDGER, BudgetGuard
 from runtime.paid_run import FOLDER, follow_ledger, manifest_cost_usd
-from scripts.terminal import Computed, Parser, answer, finite, run
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Authorise, record or report. A refused authorisation is not caught here either."""
-    return answer(make_parser(), arguments, _answer)
+from scripts.terminal import Computed, Parser, command, finite, run
 
 
 def _answer(options: Namespace) -> Computed:
@@ -76,6 +71,8 @@ def make_parser() -> Parser:
     actions.add_parser("status", parents=[shared])
     return parser
 
+
+main = command(make_parser, _answer)
 
 if __name__ == "__main__":
     run(main)

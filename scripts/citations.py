@@ -5,7 +5,6 @@ is read, never executed. Exit 0 when every claim holds, 1 when one has moved, 2 
 """
 
 from argparse import Namespace
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -14,12 +13,7 @@ from core.course.citations import SOURCES, citations, source
 from core.errors import OutOfRangeError
 from runtime import citations as archives
 from runtime import content
-from scripts.terminal import OFF, Computed, Parser, answer, picked, print_aligned, run
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what has moved, or with --rows every claim."""
-    return answer(make_parser(), arguments, _answer, lambda told: OFF if told["moved"] else 0)
+from scripts.terminal import OFF, Computed, Parser, command, picked, print_aligned, run
 
 
 def _answer(options: Namespace) -> Computed:
@@ -55,6 +49,8 @@ def make_parser() -> Parser:
     parser.common("--json")
     return parser
 
+
+main = command(make_parser, _answer, lambda told: OFF if told["moved"] else 0)
 
 if __name__ == "__main__":
     run(main)

@@ -6,7 +6,6 @@ hangs, its logs read from a file or from `-`.
 """
 
 from argparse import Namespace
-from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 
@@ -20,12 +19,7 @@ from core.scenario import Scenario
 from core.units import KIB, percent
 from runtime import content
 from runtime.measurements import measured_all_reduces
-from scripts.terminal import Answer, Computed, Parser, answer, picked, print_aligned, read_text, run, words
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Answer what was asked: a case, the rules, a hang, or the list of cases."""
-    return answer(make_parser(), arguments, _answer)
+from scripts.terminal import Answer, Computed, Parser, command, picked, print_aligned, read_text, run, words
 
 
 def _answer(options: Namespace) -> Computed:
@@ -170,6 +164,8 @@ def make_parser() -> Parser:
     parser.common("--json")
     return parser
 
+
+main = command(make_parser, _answer)
 
 if __name__ == "__main__":
     run(main)

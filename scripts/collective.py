@@ -1,16 +1,10 @@
 """The cost of one collective: `python -m scripts.collective --op all_reduce --algorithm ring --ranks 8 …`."""
 
 from argparse import Namespace
-from collections.abc import Sequence
 
 from core.collectives.cost import collective_cost
 from core.specs import LinkSpec
-from scripts.terminal import Computed, Parser, answer, finite, picked, run, whole
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Price the collective that the arguments describe."""
-    return answer(make_parser(), arguments, _answer)
+from scripts.terminal import Computed, Parser, command, finite, picked, run, whole
 
 
 def _answer(options: Namespace) -> Computed:
@@ -43,6 +37,8 @@ def make_parser() -> Parser:
     parser.common("--json")
     return parser
 
+
+main = command(make_parser, _answer)
 
 if __name__ == "__main__":
     run(main)

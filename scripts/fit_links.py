@@ -10,7 +10,7 @@ from core.links.fit import LinkFit, predicted_us, spikes
 from core.links.fitted_tables import FittedTable, fitted_tables
 from core.units import GB, binary_bytes, plain
 from runtime.prose import explained, worded
-from scripts.terminal import Computed, Parser, answer, picked, print_aligned, read_text, run
+from scripts.terminal import Computed, Parser, command, picked, print_aligned, read_text, run
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,6 @@ class Fitted:
             *(f"{size} bytes lies outside of {span}: no prediction" for size in missing),
             *(f"{size} bytes is predicted from its neighbours: its own row is a spike" for size in sorted(flagged)),
         ]
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the tables of a file, fit each, and predict by interpolation."""
-    return answer(make_parser(), arguments, _answer)
 
 
 def _answer(options: Namespace) -> Computed:
@@ -111,6 +106,8 @@ def make_parser() -> Parser:
     parser.common("--json")
     return parser
 
+
+main = command(make_parser, _answer)
 
 if __name__ == "__main__":
     run(main)

@@ -17,12 +17,7 @@ from core.evidence.measurements import Engine
 from core.units import percent, seconds
 from runtime import foretold as ledger
 from scripts.asking import USUAL
-from scripts.terminal import Computed, Parser, answer, finite, print_aligned, run
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Append to the ledger, or print it."""
-    return answer(make_parser(), arguments, _answer)
+from scripts.terminal import Computed, Parser, command, finite, print_aligned, run
 
 
 def _answer(options: Namespace) -> Computed:
@@ -88,6 +83,8 @@ def make_parser() -> Parser:
         one.common("--json")
     return parser
 
+
+main = command(make_parser, _answer)
 
 if __name__ == "__main__":
     run(main)

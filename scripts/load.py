@@ -34,18 +34,13 @@ from scripts.terminal import (
     Computed,
     Parser,
     Shown,
-    answer,
+    command,
     finite,
     picked,
     print_aligned,
     read_text,
     run,
 )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a plan's engine over a ladder of arrival rates, or under a benchmark's own load."""
-    return answer(make_parser(), arguments, _answer, lambda told: 0 if told.get("met", True) else NOTHING_FITS)
 
 
 def _answer(options: Namespace) -> Computed:
@@ -204,6 +199,8 @@ def make_parser() -> Parser:
     parser.common("--json")
     return parser
 
+
+main = command(make_parser, _answer, lambda told: 0 if told.get("met", True) else NOTHING_FITS)
 
 if __name__ == "__main__":
     run(main)

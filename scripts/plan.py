@@ -5,7 +5,7 @@ printed (`--topo`); `-` reads standard input.
 """
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 
 from core.placement.assumed import assumed, assumptions
@@ -23,7 +23,7 @@ from core.strategy.refit import Refit, refit, said_of
 from core.units import GIB, plain, seconds, significant
 from runtime.prose import worded
 from scripts.asking import USUAL, add_own_machine, add_question, in_s, question
-from scripts.terminal import NOTHING_FITS, Computed, Parser, answer, finite, picked, print_aligned, read_text, run
+from scripts.terminal import NOTHING_FITS, Computed, Parser, command, finite, picked, print_aligned, read_text, run
 
 MOST = 5
 """Ways of each kind that are said."""
@@ -36,11 +36,6 @@ SIZES = {
     "dcp": "dcp_size",
     "gpus": "gpus",
 }
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Judge every TP × PP × replicas, and recommend one."""
-    return answer(make_parser(), arguments, _answer, lambda told: 0 if told["met"] else NOTHING_FITS)
 
 
 def _answer(options: Namespace) -> Computed:
@@ -266,6 +261,8 @@ def make_parser() -> Parser:
     parser.common("--json")
     return parser
 
+
+main = command(make_parser, _answer, lambda told: 0 if told["met"] else NOTHING_FITS)
 
 if __name__ == "__main__":
     run(main)

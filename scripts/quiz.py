@@ -9,15 +9,10 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from core.course.quiz import BANK, Choice, Judged, Question, Score, Sheet, judge, paper
+from core.course.quiz import BANK, Choice, Question, Sheet, judge, paper
 from core.course.quiz.paper import ConceptScore
 from core.units import percent
-from scripts.terminal import Answer, Computed, Parser, answer, picked, print_aligned, run, words
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Ask, or print the paper and the score of a sheet."""
-    return answer(make_parser(), arguments, _answer)
+from scripts.terminal import Answer, Computed, Parser, command, picked, print_aligned, run, words
 
 
 def _answer(options: Namespace) -> Computed:
@@ -73,18 +68,17 @@ def _reply(question: Question) -> str | None:
         if not answer:
             return ""
         judged = judge(question, answer)
-        print(f"{'right' if judged.right else 'not so' if judged.read else 'again'}: {_feedback(question, judged)}")
+        print(
+            f"{'right' if judged.right else 'not so' if judged.read else 'again'}: {_text(question, judged.block)}"
+        )
         if judged.read:
             return answer
 
 
-def _feedback(question: Question, judged: Judged) -> str:
-    return _text(question, judged.block)
-
-
 def _print_score(sheet: Sheet) -> None:
     score = sheet.score()
-    print(f"\n{score.right} of {score.questions} right, {percent(score.fraction, 0)}: {_verdict(score)}")
+    verdict = "passed" if score.passed else "not passed yet"
+    print(f"\n{score.right} of {score.questions} right, {percent(score.fraction, 0)}: {verdict}")
     answered = [one for one in score.concepts if one.answered]
     if answered:
         print_aligned([(one.concept, f"{one.right}/{one.answered}", _where(one)) for one in answered])
@@ -96,10 +90,6 @@ def _where(score: ConceptScore) -> str:
     return f"see {score.taught.stem}, {score.taught.scene}" if score.is_weak else ""
 
 
-def _verdict(score: Score) -> str:
-    return "passed" if score.passed else "not passed yet"
-
-
 def _as_json(questions: Sequence[Question], sheet: Sheet, solutions: bool) -> Answer:
     judged, score = sheet.judged(), sheet.score()
     by_key = {question.key: question for question in paper(sheet.seed)}
@@ -108,7 +98,7 @@ def _as_json(questions: Sequence[Question], sheet: Sheet, solutions: bool) -> An
         "sheet": sheet.text(),
         "questions": [_question(question, solutions) for question in questions],
         "answers": {
-            key: {"said": sheet.answers[key], "right": reply.right, "feedback": _feedback(by_key[key], reply)}
+            key: {"said": sheet.answers[key], "right": reply.right, "feedback": _text(by_key[key], reply.block)}
             for key, reply in judged.items()
         },
         "score": {
@@ -143,6 +133,8 @@ def make_parser() -> Parser:
     parser.common("--json")
     return parser
 
+
+main = command(make_parser, _answer)
 
 if __name__ == "__main__":
     run(main)

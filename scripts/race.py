@@ -1,7 +1,6 @@
 """Plans under one stream of requests: `python -m scripts.race --model llama-3-8b --gpu a100 --load rush`."""
 
 from argparse import Namespace
-from collections.abc import Sequence
 
 from core.placement.asked import GPUS_PER_NODE
 from core.placement.demand import Demand
@@ -12,12 +11,7 @@ from core.strategy.race import LOADS, REQUESTS, Lane, race
 from core.units import percent, plain, seconds
 from runtime.prose import worded
 from scripts.asking import add_question, question, tested
-from scripts.terminal import NOTHING_FITS, Computed, Parser, answer, picked, print_aligned, run
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Send the same requests through each kind of plan that fits, and name the one that answers first."""
-    return answer(make_parser(), arguments, _answer, lambda told: NOTHING_FITS if told["winner"] is None else 0)
+from scripts.terminal import NOTHING_FITS, Computed, Parser, command, picked, print_aligned, run
 
 
 def _answer(options: Namespace) -> Computed:
@@ -79,6 +73,8 @@ def make_parser() -> Parser:
     parser.common("--json")
     return parser
 
+
+main = command(make_parser, _answer, lambda told: NOTHING_FITS if told["winner"] is None else 0)
 
 if __name__ == "__main__":
     run(main)

@@ -5,7 +5,7 @@ no log that can be read. `-` reads standard input.
 """
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -16,23 +16,14 @@ from core.startup_log.reader import read_log
 from core.startup_log.records import Check, Given, Report
 from core.units import percent
 from runtime.prose import worded
-from scripts.terminal import OFF, Computed, Parser, answer, picked, print_aligned, read_text, run
+from scripts.terminal import OFF, Computed, Parser, command, picked, print_aligned, read_text, run
 
 _SIGNS = {"ok": "✓", "off": "✗", "unexplained": "?"}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Read a log, print its checks, and say by the exit status whether anything is off."""
-    return answer(make_parser(), arguments, _answer, lambda told: OFF if told["off"] else 0)
-
-
 def _answer(options: Namespace) -> Computed:
-    report = read_log(read_text(options.file), _given(options))
+    report = read_log(read_text(options.file), Given(_model(options), options.tp, options.pp, options.dtype))
     return {**_report(report), "off": report.count("off")}, partial(_print, report)
-
-
-def _given(options: Namespace) -> Given:
-    return Given(_model(options), options.tp, options.pp, options.dtype)
 
 
 def _model(options: Namespace) -> ModelSpec | None:
@@ -109,6 +100,8 @@ def _positive(text: str) -> int:
         raise ValueError(text)
     return value
 
+
+main = command(make_parser, _answer, lambda told: OFF if told["off"] else 0)
 
 if __name__ == "__main__":
     run(main)

@@ -5,7 +5,7 @@ kept exact; they are printed as numbers, and the bubble as a fraction too where 
 """
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
 
@@ -16,16 +16,11 @@ from core.pipeline_bubble.schedules.report import RankReport, Report, report
 from core.pipeline_bubble.schedules.serving import Pipe, decode, filling_microbatches, steady_decode
 from core.pipeline_bubble.schedules.simulator import Costs, Timeline, simulate
 from core.units import percent
-from scripts.terminal import Computed, Parser, answer, picked, print_aligned, run
+from scripts.terminal import Computed, Parser, command, picked, print_aligned, run
 
 DECODE = "decode"
 MOST_FORWARDS = 2**20
 COSTS = ("forward", "backward_input", "backward_weight", "link_delay", "return_delay")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one schedule and print what it cost."""
-    return answer(make_parser(), arguments, _answer)
 
 
 def _answer(options: Namespace) -> Computed:
@@ -175,6 +170,8 @@ def make_parser() -> Parser:
     parser.common("--json")
     return parser
 
+
+main = command(make_parser, _answer)
 
 if __name__ == "__main__":
     run(main)

@@ -86,12 +86,22 @@ def photograph(browser: Any, url: str, view: Shot, size: str, theme: str, out: P
     return paths
 
 
-def chromium() -> str | None:
-    """The browser of this machine, if it has one."""
-    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+@contextmanager
+def browsing() -> Iterator[tuple[Any, str]]:
+    """A browser, and the app's address. Ends the program where this machine has no browser."""
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        print("no Chromium found; install it, or name it in CHROMIUM", file=sys.stderr)
+        sys.exit(2)
+    from playwright.sync_api import sync_playwright
+
+    with server() as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser, url
+        browser.close()
 
 
-def main() -> int:
+def main() -> None:
     """Take the pictures that were asked for, and print the path of each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "screenshots")
@@ -100,22 +110,13 @@ def main() -> int:
     parser.add_argument("--lang", default="", help="the language's folder, such as es")
     parser.add_argument("--theme", choices=THEMES, action="append")
     asked = parser.parse_args()
-    path = chromium()
-    if path is None:
-        print("no Chromium found; install it, or name it in CHROMIUM", file=sys.stderr)
-        return 2
-    from playwright.sync_api import sync_playwright
-
     asked.out.mkdir(parents=True, exist_ok=True)
-    with server() as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    with browsing() as (browser, url):
         for view in shots(asked.only):
             for size in asked.size or SIZES:
                 for theme in asked.theme or THEMES:
                     print(*photograph(browser, url, view, size, theme, asked.out, asked.lang), sep="\n")
-        browser.close()
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

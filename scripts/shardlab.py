@@ -61,7 +61,6 @@ def program() -> None:
 
 
 def module_of(name: str) -> str:
-    """The module that a command runs."""
     return f"scripts.{name.replace('-', '_')}"
 
 

@@ -7,7 +7,6 @@ A question has two slides, before the answer and after. A handout is on paper, l
 """
 
 import argparse
-import sys
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,8 +17,8 @@ from urllib.parse import urlencode
 
 from runtime import content
 from runtime.prose import said
-from scripts.screenshots import SIZES, THEMES, chromium, server
-from scripts.settled import FLAGS, screens, settle, visit
+from scripts.screenshots import SIZES, THEMES, browsing
+from scripts.settled import screens, settle, visit
 from ui.course.pages import PAGES, entry
 from ui.paths import PATHS
 
@@ -96,28 +95,20 @@ def _asked() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def main() -> int:
+def main() -> None:
     """Photograph the scenes, and print the pictures into one PDF."""
-    asked, path = _asked(), chromium()
-    if path is None:
-        print("no Chromium found; install it, or name it in CHROMIUM", file=sys.stderr)
-        return 2
-    from playwright.sync_api import sync_playwright
-
+    asked = _asked()
     content.speak(asked.lang)
     shown: list[Slide] = []
-    with server() as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    with browsing() as (browser, url):
         for stem, scene in scenes(asked.path, asked.page):
             shown += slides(browser, url, stem, scene, asked)
             print(f"{len(shown):3} {stem} {scene}")
         printed = browser.new_page()
         printed.set_content(document(shown, HANDOUT if asked.handout else SLIDES))
         printed.pdf(path=asked.out, prefer_css_page_size=True, print_background=True)
-        browser.close()
     print(asked.out)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -21,14 +21,9 @@ from core.strategy.picker import answer as pick
 from runtime.mermaid import mermaid
 from runtime.prose import worded
 from scripts.asking import tested
-from scripts.terminal import NOTHING_FITS, Computed, Parser, answer, picked, run
+from scripts.terminal import NOTHING_FITS, Computed, Parser, command, picked, run
 
 MOST_GPUS, MOST_RANKS = 512, 64
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Answer one question, or draw one block."""
-    return answer(make_parser(), arguments, _answer, lambda told: 0 if told.get("fits", True) else NOTHING_FITS)
 
 
 def _answer(options: Namespace) -> Computed:
@@ -120,6 +115,8 @@ def _as_json(given: Answer, near: Sequence[Flip]) -> Mapping[str, object]:
         ],
     }
 
+
+main = command(make_parser, _answer, lambda told: 0 if told.get("fits", True) else NOTHING_FITS)
 
 if __name__ == "__main__":
     run(main)

@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NoReturn, ParamSpec
@@ -119,27 +118,33 @@ def finite(text: str) -> float:
     return value
 
 
-def answer(
-    parser: Parser,
-    arguments: Sequence[str] | None,
+def command(
+    make_parser: Callable[[], Parser],
     compute: Callable[[argparse.Namespace], Computed],
     status: Callable[[Answer], int] = lambda figures: 0,
-) -> int:
-    """Print what `compute` makes of the arguments, as JSON or for people; a refusal ends the command in one line.
+) -> Callable[..., int]:
+    """A command's `main`: it prints what `compute` makes of the arguments, as JSON or for people.
 
-    `status` is what the figures end the command with.
+    A refusal ends it in one line. `status` is what the figures end it with.
     """
-    options = parser.parse_args(arguments)
-    try:
-        computed = compute(options)
-        figures, show = computed if isinstance(computed, tuple) else (computed, partial(_print_figures, computed))
-        if options.json:
-            print(written_json(figures, options))
-        else:
-            show()
-    except (ShardlabError, OverflowError) as error:
-        parser.error(explained(error), type(error).__name__)
-    return status(figures)
+
+    def main(arguments: Sequence[str] | None = None) -> int:
+        parser = make_parser()
+        options = parser.parse_args(arguments)
+        try:
+            computed = compute(options)
+            figures, show = computed if isinstance(computed, tuple) else (computed, None)
+            if options.json:
+                print(written_json(figures, options))
+            elif show is not None:
+                show()
+            else:
+                print_aligned([(name, _text(value)) for name, value in figures.items()])
+        except (ShardlabError, OverflowError) as error:
+            parser.error(explained(error), type(error).__name__)
+        return status(figures)
+
+    return main
 
 
 def written_json(result: Answer, options: argparse.Namespace) -> str:
@@ -177,10 +182,6 @@ def print_aligned(rows: Sequence[Sequence[str]]) -> None:
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-
-
-def _print_figures(figures: Answer) -> None:
-    print_aligned([(name, _text(value)) for name, value in figures.items()])
 
 
 def picked(row: object, *names: str, **renamed: str) -> dict[str, object]:

@@ -1,20 +1,14 @@
 """Which TP sizes a model allows: `python -m scripts.tp_sizes --model llama-3-8b`."""
 
 from argparse import Namespace
-from collections.abc import Sequence
 from functools import partial
 
 from core.catalog import model
 from core.errors import OutOfRangeError
 from core.sharding_math.tp_sizes import LARGEST_TP_SIZE, TpSize, tp_sizes
-from scripts.terminal import Computed, Parser, answer, picked, print_aligned, run
+from scripts.terminal import Computed, Parser, command, picked, print_aligned, run
 
 SAID = ("tp_size", "verdict", "kv_copies", "broken")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Judge every TP size of a model, and name the equation that each refused one breaks."""
-    return answer(make_parser(), arguments, _answer)
 
 
 def _answer(options: Namespace) -> Computed:
@@ -47,6 +41,8 @@ def make_parser() -> Parser:
     parser.common("--json")
     return parser
 
+
+main = command(make_parser, _answer)
 
 if __name__ == "__main__":
     run(main)

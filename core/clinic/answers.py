@@ -25,7 +25,6 @@ class Answers:
         return cls(answers, tuple(letter == "!" or letter.isupper() for letter in letters))
 
     def text(self) -> str:
-        """The answers as they stand in the URL."""
         return "".join(map(_letter, self.said, self.revealed))
 
     def with_said(self, case: str, index: int) -> "Answers":
@@ -36,7 +35,6 @@ class Answers:
         return Answers(_put(self.said, at, index), self.revealed)
 
     def with_revealed(self, case: str) -> "Answers":
-        """The same with one truth shown."""
         return Answers(self.said, _put(self.revealed, list(CASES).index(case), True))
 
     def of(self, case: Case) -> tuple[str | None, bool]:

@@ -24,7 +24,6 @@ class Figure:
 
     @property
     def text(self) -> str:
-        """The number as it is read."""
         match self.unit:
             case "s":
                 return seconds(self.value)
@@ -105,7 +104,6 @@ class Lines:
     points: tuple[Point, ...]
 
     def renamed(self, name_of: Callable[[str], str]) -> "Lines":
-        """The same with its axes' codes put into words."""
         return replace(self, x=name_of(self.x), y=name_of(self.y))
 
 
@@ -126,7 +124,6 @@ class Histogram:
     bins: tuple[Bin, ...]
 
     def renamed(self, name_of: Callable[[str], str]) -> "Histogram":
-        """The same with its series' codes put into words."""
         return replace(self, bins=tuple(replace(one, series=name_of(one.series)) for one in self.bins))
 
 

@@ -103,7 +103,6 @@ class Step:
 
     @property
     def all_reduces(self) -> int:
-        """How many of them the step has."""
         return all_reduces_per_step(self.model, self.tp_size)
 
     @property
@@ -190,7 +189,6 @@ class PricedCollective:
 
     @property
     def time_s(self) -> float:
-        """Launch, latency and bandwidth together."""
         return self.cost.total_s
 
 

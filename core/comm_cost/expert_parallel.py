@@ -146,7 +146,6 @@ class Experts:
 
     @property
     def experts_each(self) -> int:
-        """Whole experts on a rank."""
         return self.model.moe.num_experts // self.ranks if self.model.moe else 0
 
     def bill(self, link: LinkSpec, deduplicated: bool) -> ExpertParallelBill:

@@ -41,7 +41,6 @@ class Journey:
 
     @property
     def layers(self) -> int:
-        """How many layers the token passes."""
         return self.bill.step.model.num_hidden_layers
 
     @property
@@ -51,7 +50,6 @@ class Journey:
 
     @property
     def sum_s(self) -> float:
-        """One all-reduce, launch and all."""
         return self.one_sum.total_s if self.sums else 0.0
 
     @property

@@ -37,7 +37,6 @@ class Residual:
 
     @property
     def ratio(self) -> float:
-        """Modelled over measured time; below 1 the model is too fast."""
         return self.modelled_s / self.measured_s
 
 

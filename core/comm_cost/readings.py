@@ -112,7 +112,6 @@ class Misreading:
 
     @property
     def ratio(self) -> float:
-        """1 where the reading is right."""
         return self.told_s / self.measured_s
 
 

@@ -45,7 +45,6 @@ def find(query: str, places: Iterable[Indexed], most: int = 12) -> Sequence[Foun
 
 @lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text in lower case."""
     return tuple(_WORD.findall(text.lower()))
 
 

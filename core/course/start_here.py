@@ -25,7 +25,6 @@ class Message:
 
     @property
     def total_s(self) -> float:
-        """The wait, then the crossing."""
         return self.latency_s + self.bandwidth_s
 
     @property

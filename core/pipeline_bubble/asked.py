@@ -24,7 +24,6 @@ class Bench:
 
     @property
     def budget(self) -> Budget:
-        """The budget on these stages."""
         return Budget(self.stages, Fraction(self.budget_percent, 100))
 
     def text(self) -> str:

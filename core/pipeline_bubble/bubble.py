@@ -115,12 +115,10 @@ class FillDrain:
 
     @property
     def cells(self) -> int:
-        """Ticks of all stages together."""
         return self.stages * self.ticks
 
     @property
     def idle_cells(self) -> int:
-        """Those in which a stage has nothing to do."""
         return self.stages * self.wait
 
     @property

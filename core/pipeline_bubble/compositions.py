@@ -51,12 +51,10 @@ class Compositions:
 
     @cached_property
     def widest(self) -> Layout:
-        """The layout with the largest TP size."""
         return max(self.layouts, key=lambda layout: layout.tp_size)
 
     @cached_property
     def deepest(self) -> Layout:
-        """The layout with the largest PP size."""
         return max(self.layouts, key=lambda layout: layout.pp_size)
 
     def speed_up(self, layout: Layout) -> float:

@@ -58,12 +58,10 @@ class Cheat:
 
     @property
     def count(self) -> int:
-        """How many actions break a rule."""
         return len(self.broken)
 
     @property
     def ticks(self) -> Time:
-        """When the last action ends, in ticks."""
         return max(span.end for span in self.run)
 
 

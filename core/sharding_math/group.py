@@ -52,7 +52,6 @@ class Group:
         return self._hold(name, split(dim_name, self._in_format(array), self.num_ranks, dim), Shard(dim))
 
     def replicate(self, name: str, array: Array) -> ShardedTensor:
-        """The whole array to every rank."""
         return self._hold(name, (read_only(self._in_format(array)),) * self.num_ranks, Replicate())
 
     def linear(self, name: str, x: ShardedTensor, W: ShardedTensor) -> ShardedTensor:

@@ -34,7 +34,6 @@ class LayerPart:
 
     @property
     def is_collective(self) -> bool:
-        """A place where the ranks talk."""
         return self.payload_bytes > 0
 
     @property

@@ -60,7 +60,6 @@ class ShardedTensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the whole tensor."""
         shape = list(self.parts[0].shape)
         if isinstance(self.placement, Shard | Copied):
             shape[self.placement.dim] *= self.num_slices
@@ -72,7 +71,6 @@ class ShardedTensor:
         return self.num_ranks // (self.placement.copies if isinstance(self.placement, Copied) else 1)
 
     def slice_of(self, rank: int) -> int:
-        """Which slice a rank holds."""
         return rank * self.num_slices // self.num_ranks
 
     def full(self) -> Array:
@@ -97,12 +95,10 @@ class Trace:
 
     @property
     def tensors(self) -> tuple[ShardedTensor, ...]:
-        """The tensors, in the order they came to be."""
         return tuple(entry for entry in self.entries if isinstance(entry, ShardedTensor))
 
     @property
     def collectives(self) -> tuple[Collective, ...]:
-        """The collectives, in the order they were called."""
         return tuple(entry for entry in self.entries if isinstance(entry, Collective))
 
     @property

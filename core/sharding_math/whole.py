@@ -48,11 +48,9 @@ class Whole:
         return self._piece(self._values[key], self._entries[key])
 
     def reshape(self, *shape: Any) -> Any:
-        """The same entries in another shape."""
         return self._piece(self._values.reshape(*shape), self._entries.reshape(*shape))
 
     def transpose(self, *axes: Any) -> Any:
-        """The same entries with their dims in another order."""
         return self._piece(self._values.transpose(*axes), self._entries.transpose(*axes))
 
     def copy(self) -> Any:

@@ -72,7 +72,6 @@ class TokenParts:
 
     @property
     def total_s(self) -> float:
-        """The parts together: what was logged."""
         return self.compute_s + self.all_reduce_s + self.all_gather_s + self.unexplained_s
 
 

@@ -35,7 +35,6 @@ class Duel:
 
     @property
     def tp_wins(self) -> bool:
-        """Whether one model over both GPUs serves more."""
         return self.gain > 1
 
 

@@ -86,7 +86,6 @@ class Account:
     limits: BudgetLimits = BudgetLimits()
 
     def total_spent_usd(self) -> float:
-        """What was paid, by all labs."""
         return _micros(self.paid) / MICRO_USD
 
     def committed_usd(self) -> float:
@@ -99,7 +98,6 @@ class Account:
 
     @property
     def gpu_hours(self) -> float:
-        """GPU hours used and authorised."""
         return sum(entry.gpu_hours for entry in (*self.paid, *self.open))
 
     @property

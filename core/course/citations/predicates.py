@@ -37,7 +37,6 @@ class Says:
         object.__setattr__(self, "fragments", fragments)
 
     def holds(self, text: str, symbol: str) -> bool:
-        """Whether each fragment follows the one before it."""
         code, at = _code(text, symbol), 0
         for fragment in self.fragments:
             at = code.find(fragment, at)
@@ -52,7 +51,6 @@ class Has(Says):
     """Every fragment is in the symbol's code, in whatever order: the flags that a command takes."""
 
     def holds(self, text: str, symbol: str) -> bool:
-        """Whether the symbol's code has every fragment."""
         code = _code(text, symbol)
         return bool(code) and all(fragment in code for fragment in self.fragments)
 
@@ -67,7 +65,6 @@ class Never:
         object.__setattr__(self, "fragments", fragments)
 
     def holds(self, text: str, symbol: str) -> bool:
-        """Whether the symbol exists and has none of them."""
         code = _code(text, symbol)
         return bool(code) and not any(fragment in code for fragment in self.fragments)
 

@@ -60,7 +60,6 @@ def questions(lab: Lab, seed: int) -> tuple[Number, ...]:
 
 
 def points_each(lab: Lab) -> float:
-    """What one question of a lab is worth."""
     return QUESTION_POINTS / len(_QUESTIONS[lab.key](np.random.default_rng(0)))
 
 

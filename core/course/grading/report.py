@@ -27,7 +27,6 @@ class Answered:
 
     @property
     def right(self) -> bool:
-        """Whether it earns its points."""
         return not self.remark
 
 
@@ -42,7 +41,6 @@ class Grade:
 
     @property
     def points(self) -> float:
-        """What was earned, in code and in answers."""
         return float(earned(self.tasks)) + points_each(self.lab) * sum(answer.right for answer in self.answers)
 
     @property
@@ -63,7 +61,6 @@ class Line:
 
 
 def lines(grade: Grade) -> Iterator[Line]:
-    """Every test of every task, then every answer."""
     for result in grade.tasks:
         task, share = result.task, float(Fraction(result.task.points, len(result.outcomes)))
         for position, test in enumerate(result.outcomes, 1):

@@ -37,7 +37,6 @@ class Lab:
 
     @property
     def points(self) -> int:
-        """What all of its code is worth."""
         return sum(task.points for task in self.tasks)
 
 
@@ -78,7 +77,6 @@ def tally(lab: Lab, outcomes: Sequence[tuple[int, Outcome]]) -> tuple[TaskResult
 
 
 def earned(results: Sequence[TaskResult]) -> Fraction:
-    """The points of all tasks together."""
     return sum((result.points for result in results), Fraction(0))
 
 

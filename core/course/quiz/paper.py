@@ -59,7 +59,6 @@ class ConceptScore:
 
     @property
     def is_weak(self) -> bool:
-        """Whether too few of the answered were right."""
         return self.answered > 0 and self.right < WEAK_FRACTION * self.answered
 
 
@@ -74,17 +73,14 @@ class Score:
 
     @property
     def fraction(self) -> float:
-        """Right answers over all questions."""
         return self.right / self.questions
 
     @property
     def passed(self) -> bool:
-        """Whether that is enough: 70 %."""
         return self.fraction >= PASS_FRACTION
 
     @property
     def weak(self) -> tuple[ConceptScore, ...]:
-        """The concepts to go back to."""
         return tuple(concept for concept in self.concepts if concept.is_weak)
 
 

@@ -68,7 +68,6 @@ class Placement:
         return self.ranks * self.chunks
 
     def rank(self, stage: int) -> int:
-        """The rank that holds `stage`."""
         if self.shape == "v" and stage >= self.ranks:
             return self.stages - 1 - stage
         return stage % self.ranks

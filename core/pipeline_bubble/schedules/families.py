@@ -40,7 +40,6 @@ class Family:
         return Placement(stages, 2 if self.shape == "v" else chunks, self.shape)
 
     def actions(self, stages: int, microbatches: int, chunks: int = 1) -> list[Action]:
-        """Its order for these sizes."""
         return self.build(stages, microbatches, chunks)
 
     def usual_chunks(self, wanted: int) -> int:
