@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 from core.errors import IndivisibleError, ShardlabError, UnknownNameError  # noqa: E402
 from core.models.kv_cache import kv_bytes_per_token_per_rank  # noqa: E402
 from core.models.parameters import total_parameters  # noqa: E402
-from core.two_way_tp import read_log, read_result, reconcile, weights_per_rank  # noqa: E402
+from core.two_way_tp import weights_per_rank  # noqa: E402
 from distributed import checkpoint  # noqa: E402
 from distributed.checkpoint import CheckpointError  # noqa: E402
 from distributed.collectives import Group  # noqa: E402
@@ -25,7 +25,6 @@ from distributed.layers import cut_of  # noqa: E402
 from distributed.local_ranks import run_ranks  # noqa: E402
 from tests.distributed import dense_llama  # noqa: E402
 from tests.distributed.tiny_checkpoints import BASE, KINDS, write  # noqa: E402
-from tests.programs import run_two_ranks  # noqa: E402
 
 PROMPT = [3, 14, 15, 9, 26]
 STEPS = 12
@@ -250,15 +249,3 @@ def test_a_file_cut_short_is_no_checkpoint(tmp_path):
 def test_a_name_that_is_neither_a_model_nor_a_folder_is_refused_with_what_there_is():
     with pytest.raises(UnknownNameError, match=r"no model of lab 02 named 'gpt-5'; .*one of: minigpt-grammar"):
         make_job("gpt-5")
-
-
-@pytest.mark.ranks
-@pytest.mark.slow
-def test_a_run_of_a_directory_reconciles_to_the_byte_wherever_its_log_is_read(folders, tmp_path):
-    """The whole program: both arms, and a log that brings the shape its bytes are predicted from."""
-    result = tmp_path / "result.json"
-    options = ("--model", str(folders["qwen3-normed-wide-heads"]), "--steps-per-prompt", "5", "--json", str(result))
-    log = read_log(run_two_ranks("distributed.run_tp", *options).splitlines())
-    assert log.model.qk_norm
-    assert {row.verdict for row in reconcile(log) if row.exact} == {"ok"}
-    assert read_result(result.read_text()).tokens_equal

@@ -2,9 +2,10 @@
 
     torchrun ... -m tests.runtime.rank_stub --json PATH MODE SECONDS
 
-MODE for SECONDS, before a result is written: `beat` steps on in silence, `compute` works and does not beat, as a
-process does that imports its libraries, `sleep` hangs, `untied` beats and does not end with torchrun. As with a
-model, nobody speaks of a world before every rank is there.
+MODE for SECONDS, or until a file `end` lies beside their beats, before a result is written: `beat` steps on in
+silence, `compute` works a third of the time and does not beat, as a process does that imports its libraries,
+`sleep` hangs, `untied` beats and does not end with torchrun. As with a model, nobody speaks of a world before every
+rank is there.
 """
 
 import os
@@ -28,11 +29,13 @@ def main(path: str, mode: str, seconds: str) -> None:
     if first:
         say("world")
     until_s = time.monotonic() + float(seconds)
-    while time.monotonic() < until_s:
+    while time.monotonic() < until_s and not Path(BEATS, "end").exists():
         if mode in ("beat", "untied"):
             beat()
-        if mode != "compute":
-            time.sleep(0.05)
+        worked_s = time.process_time() + 0.02
+        while mode == "compute" and time.process_time() < worked_s:
+            pass
+        time.sleep(0.05)
     if first:
         Path(path).write_text("{}", encoding="utf-8")
         say("done")
