@@ -41,7 +41,7 @@ def measured(rounds: int, reruns: int) -> tuple[list[float], list[float]]:
         other.start()
         with Visitor(url, "comm_cost") as visitor:
             visitor.press("scenario")
-            for batch in range(1, 21):
+            for batch in range(1, min(reruns, 20) + 1):
                 visitor.set("batch", batch)
             alone, beside = [], []
             for _ in range(rounds):
