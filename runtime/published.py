@@ -4,12 +4,11 @@ import csv
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import astuple
 from functools import lru_cache
 from pathlib import Path
 
 from core.errors import UnreadableTextError
-from core.evidence.measurements import KEPT_COLUMNS, KeptRow, Measurement, PublishedTable, keep, read_kept
+from core.evidence.measurements import KEPT_COLUMNS, Measurement, PublishedTable, keep, read_kept
 from core.evidence.published import PRINTED_COLUMNS, PublishedRow, read_published
 from core.placement.beside import Compared, Planners
 from runtime.measurements import DATA
@@ -60,7 +59,7 @@ def write_table(measurements: Iterable[Measurement], path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow(KEPT_COLUMNS)
-        lines.writerows(astuple(keep(one)) for one in measurements)
+        lines.writerows(keep(one).values() for one in measurements)
 
 
 def _table(reader: "csv.DictReader[str]", path: Path) -> PublishedTable:
@@ -71,5 +70,5 @@ def _table(reader: "csv.DictReader[str]", path: Path) -> PublishedTable:
         raise UnreadableTextError(f"{path} has no column {', '.join(missing)}")
     rows = [{name: row[name] or "" for name in columns} for row in reader]
     if columns is KEPT_COLUMNS:
-        return read_kept(KeptRow(**row) for row in rows)
+        return read_kept(rows)
     return read_published(PublishedRow(**row) for row in rows)

@@ -12,13 +12,12 @@ from math import isfinite
 
 from core.errors import OutOfRangeError, ShardlabError, require_positive
 from core.placement.asked import GPUS_PER_NODE
-from core.placement.bench_prediction import predict_bench
 from core.placement.demand import Demand
 from core.placement.layout import Layout
+from core.placement.measured_load import predict_bench, run_trace, trace_remark
 from core.placement.plan import Plan, Question, judge
 from core.placement.planner import Placement, place
 from core.placement.trace import nothing_fits
-from core.placement.trace_load import run_trace, trace_remark
 from core.placement.under_load import engine_cost
 from core.serving.arrivals import seeded
 from core.serving.bench_reader import read_bench_results

@@ -14,7 +14,7 @@ from core.placement.layout import Layout
 from core.placement.manifests import compose, kubernetes
 from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
-from core.placement.preflight import ENGINES, Engine
+from core.placement.preflight_checks import ENGINES, Engine
 from core.placement.serve_flags import refusals, remarks, serve_command
 from core.placement.sizing import Sizing, sized, sizing_remark
 from core.placement.trace import decisions, losers, usable_source

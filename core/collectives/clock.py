@@ -89,30 +89,28 @@ def arrivals_s(courses: Iterable[Course]) -> list[float]:
     return [end for end, later in zip(ends, [*ends[1:], inf], strict=True) if later - end >= apart_s]
 
 
-def held_after_each_round(program: Program) -> tuple[Held, ...]:
+def held_after_each_round(program: Program, start: Held | None = None) -> tuple[Held, ...]:
     """What every rank holds before the first round and after each: a reduction is done where all parts are in all.
 
-    Raises OutOfRangeError for a program that reads its input, which is no reduction.
+    Without a `start` every rank begins with its own part of everything.
+    Raises OutOfRangeError, without one, for a program that reads its input, which is no reduction.
     """
-    if program.reads_input:
+    if start is None and program.reads_input:
         raise OutOfRangeError("reads_input", True, "is not a reduction: nothing is added up in it")
-    held = [[frozenset({rank})] * program.chunks for rank in range(program.ranks)]
-    states = [_frozen(held)]
+    start = start or tuple((frozenset({rank}),) * program.chunks for rank in range(program.ranks))
+    states = [start]
     for messages in program.rounds:
-        before = [list(chunks) for chunks in held]
-        summed = {message.source for message in messages if message.target == SWITCH}
+        before = start if program.reads_input else states[-1]
+        after = [list(chunks) for chunks in states[-1]]
+        summed = frozenset(message.source for message in messages if message.target == SWITCH)
         for message in messages:
             if message.target == SWITCH:
                 continue
-            for chunk in message.chunks:
-                arrives = frozenset(summed) if message.source == SWITCH else before[message.source][chunk]
-                held[message.target][chunk] = arrives | held[message.target][chunk] if message.adds else arrives
-        states.append(_frozen(held))
+            for chunk, slot in zip(message.chunks, message.slots, strict=True):
+                arrives = summed if message.source == SWITCH else before[message.source][chunk]
+                after[message.target][slot] = arrives | after[message.target][slot] if message.adds else arrives
+        states.append(tuple(tuple(chunks) for chunks in after))
     return tuple(states)
-
-
-def _frozen(held: list[list[frozenset[int]]]) -> Held:
-    return tuple(tuple(chunks) for chunks in held)
 
 
 @dataclass(frozen=True)

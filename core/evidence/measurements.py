@@ -6,7 +6,7 @@ or below it.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from core.catalog import gpu, link, model
@@ -88,31 +88,12 @@ class PublishedTable:
     out_of_memory: tuple[Measurement, ...] = ()
 
 
-@dataclass(frozen=True)
-class KeptRow:
-    """A measurement as a file's line keeps it: catalog keys and numbers, all as text."""
-
-    source: str
-    engine: str
-    model: str
-    gpu: str
-    tp_size: str
-    pp_size: str
-    link: str
-    network: str
-    dtype: str
-    kv_dtype: str
-    batch: str
-    prompt_tokens: str
-    output_tokens: str
-    quantity: str
-    arrival: str
-    utilisation: str
-    measured_s: str
-    printed: str
-
-
-KEPT_COLUMNS = tuple(field.name for field in fields(KeptRow))
+KeptRow = Mapping[str, str]
+"""A measurement as a file's line keeps it: catalog keys and numbers, all as text, under `KEPT_COLUMNS`."""
+KEPT_COLUMNS = (
+    *("source", "engine", "model", "gpu", "tp_size", "pp_size", "link", "network", "dtype", "kv_dtype", "batch"),
+    *("prompt_tokens", "output_tokens", "quantity", "arrival", "utilisation", "measured_s", "printed"),
+)
 
 
 def shape(key: str) -> ModelSpec:
@@ -141,25 +122,25 @@ def read_kept(rows: Iterable[KeptRow]) -> PublishedTable:
 
 
 def _measurement(kept: KeptRow) -> Measurement:
-    network = link(kept.network) if kept.network else None
-    crossing_s = CROSSING_S if network and kept.engine in SERVERS else 0.0
+    network = link(kept["network"]) if kept["network"] else None
+    crossing_s = CROSSING_S if network and kept["engine"] in SERVERS else 0.0
     return Measurement(
-        source=kept.source,
-        engine=_one_of(kept.engine, "engine", get_args(Engine)),
-        model=shape(kept.model),
-        gpu=gpu(kept.gpu),
-        group=TensorGroup(int(kept.tp_size), link(kept.link), NODE_GPUS, network, crossing_s),
-        pp_size=int(kept.pp_size),
-        dtype=kept.dtype,
-        kv_dtype=kept.kv_dtype,
-        batch=int(kept.batch) if kept.batch else None,
-        prompt_tokens=int(kept.prompt_tokens),
-        output_tokens=int(kept.output_tokens),
-        quantity=_one_of(kept.quantity, "quantity", get_args(Quantity)),
-        arrival=_one_of(kept.arrival, "arrival", get_args(Arrival)),
-        utilisation=float(kept.utilisation),
-        measured_s=float(kept.measured_s),
-        printed=kept.printed,
+        source=kept["source"],
+        engine=_one_of(kept["engine"], "engine", get_args(Engine)),
+        model=shape(kept["model"]),
+        gpu=gpu(kept["gpu"]),
+        group=TensorGroup(int(kept["tp_size"]), link(kept["link"]), NODE_GPUS, network, crossing_s),
+        pp_size=int(kept["pp_size"]),
+        dtype=kept["dtype"],
+        kv_dtype=kept["kv_dtype"],
+        batch=int(kept["batch"]) if kept["batch"] else None,
+        prompt_tokens=int(kept["prompt_tokens"]),
+        output_tokens=int(kept["output_tokens"]),
+        quantity=_one_of(kept["quantity"], "quantity", get_args(Quantity)),
+        arrival=_one_of(kept["arrival"], "arrival", get_args(Arrival)),
+        utilisation=float(kept["utilisation"]),
+        measured_s=float(kept["measured_s"]),
+        printed=kept["printed"],
     )
 
 
@@ -175,7 +156,7 @@ def keep(measurement: Measurement) -> KeptRow:
         "batch": "" if measurement.batch is None else measurement.batch,
         "measured_s": repr(measurement.measured_s),
     }
-    return KeptRow(*(str(texts.get(name, getattr(measurement, name, ""))) for name in KEPT_COLUMNS))
+    return {name: str(texts.get(name, getattr(measurement, name, ""))) for name in KEPT_COLUMNS}
 
 
 def _one_of(text: str, name: str, known: tuple[Any, ...]) -> Any:

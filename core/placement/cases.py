@@ -36,12 +36,8 @@ class Option:
         return judge(self.question, self.layout)
 
 
-@dataclass(frozen=True)
-class Case:
-    """A decision: the ways between which it is taken. The first is the one that most would take unasked."""
-
-    key: str
-    options: tuple[Option, ...]
+Ways = tuple[Option, ...]
+"""Those between which a decision is taken. The first is the one that most would take unasked."""
 
 
 def _on(
@@ -55,79 +51,65 @@ def _on(
     return Question(model(name), cluster, measured_budget(gpu(gpu_key)), asked)
 
 
-def _latency() -> Case:
+def _latency() -> Ways:
     """TP=8 or TP=4 for a latency target."""
     eight, four = (_on("llama-3-70b", "h100-sxm", gpus, concurrency=8) for gpus in (8, 4))
-    return Case("latency", (Option("8 × H100", eight, Layout(8)), Option("4 × H100", four, Layout(4))))
+    return Option("8 × H100", eight, Layout(8)), Option("4 × H100", four, Layout(4))
 
 
-def _two_nodes() -> Case:
+def _two_nodes() -> Ways:
     """70B on one NVLink node or two cheap ones."""
     dear = _on("llama-3-70b", "h100-sxm", 4, concurrency=16)
     cheap = _on("llama-3-70b", "l40s", 4, 2, network="ethernet-25g", concurrency=16)
-    return Case(
-        "two_nodes",
-        (
-            Option("one node of H100", dear, Layout(4)),
-            Option("two of L40S, staged", cheap, Layout(4, 2)),
-            Option("the same, TP across", cheap, Layout(8)),
-        ),
+    return (
+        Option("one node of H100", dear, Layout(4)),
+        Option("two of L40S, staged", cheap, Layout(4, 2)),
+        Option("the same, TP across", cheap, Layout(8)),
     )
 
 
-def _two_engines() -> Case:
+def _two_engines() -> Ways:
     node = _on("llama-3-70b", "l40s", 8, dtype="fp8", concurrency=8, prompt_tokens=31_000, output_tokens=1000)
-    return Case(
-        "two_engines", (Option("one engine", node, Layout(8)), Option("two engines", node, Layout(4, 1, 2)))
-    )
+    return Option("one engine", node, Layout(8)), Option("two engines", node, Layout(4, 1, 2))
 
 
-def _over_pcie() -> Case:
+def _over_pcie() -> Ways:
     """TP on NVLink and the same TP over PCIe."""
     fast, slow = (
         _on("llama-3-8b", "a100-80gb-sxm", 8, link_key=link_key, concurrency=64)
         for link_key in ("nvlink-3", "pcie-4")
     )
-    return Case(
-        "over_pcie",
-        (
-            Option("over NVLink", fast, Layout(8)),
-            Option("over PCIe", slow, Layout(8)),
-            Option("eight replicas", slow, Layout(1, 1, 8)),
-        ),
+    return (
+        Option("over NVLink", fast, Layout(8)),
+        Option("over PCIe", slow, Layout(8)),
+        Option("eight replicas", slow, Layout(1, 1, 8)),
     )
 
 
-def _pipeline() -> Case:
+def _pipeline() -> Ways:
     """A pipeline for one sequence, and for many."""
     alone, many = (_on("llama-3-70b", "l40s", 8, concurrency=concurrency) for concurrency in (1, 128))
-    return Case(
-        "pipeline",
-        (
-            Option("TP, one sequence", alone, Layout(8)),
-            Option("stages, one sequence", alone, Layout(1, 8)),
-            Option("TP, many", many, Layout(8)),
-            Option("stages, many", many, Layout(1, 8)),
-        ),
+    return (
+        Option("TP, one sequence", alone, Layout(8)),
+        Option("stages, one sequence", alone, Layout(1, 8)),
+        Option("TP, many", many, Layout(8)),
+        Option("stages, many", many, Layout(1, 8)),
     )
 
 
-def _small_model() -> Case:
+def _small_model() -> Ways:
     """A small model on eight GPUs."""
     node = _on("llama-3.2-1b", "h100-sxm", 8, concurrency=256)
-    return Case("small_model", (Option("one engine", node, Layout(8)), Option("replicas", node, Layout(1, 1, 8))))
+    return Option("one engine", node, Layout(8)), Option("replicas", node, Layout(1, 1, 8))
 
 
-def _mixture() -> Case:
+def _mixture() -> Ways:
     """A mixture with latent attention: the cache whole on every rank, or each rank with sequences of its own."""
     node = _on("deepseek-v3", "h200-sxm", 8, dtype="fp8", concurrency=256)
-    return Case(
-        "mixture",
-        (Option("tensor parallel", node, Layout(8)), Option("expert parallel", node, Layout(1, 1, 1, 8))),
-    )
+    return Option("tensor parallel", node, Layout(8)), Option("expert parallel", node, Layout(1, 1, 1, 8))
 
 
-CASES: Mapping[str, Callable[[], Case]] = {
+CASES: Mapping[str, Callable[[], Ways]] = {
     "latency": _latency,
     "two_nodes": _two_nodes,
     "two_engines": _two_engines,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.errors import OutOfRangeError, require_positive
+from core.steps.speculation import expected_tokens
 
 MOST_DRAFTED = 16
 
@@ -36,10 +37,8 @@ class Demand:
         require_positive(
             concurrency=self.concurrency, prompt_tokens=self.prompt_tokens, output_tokens=self.output_tokens
         )
-        for name in ("slo_itl_s", "slo_ttft_s", "requests_per_s", "usd_per_gpu_hour"):
-            if getattr(self, name) is not None:
-                require_positive(**{name: getattr(self, name)})
-
+        told = ("slo_itl_s", "slo_ttft_s", "requests_per_s", "usd_per_gpu_hour")
+        require_positive(**{name: value for name in told if (value := getattr(self, name)) is not None})
         if not 0 <= self.prefix_fraction < 1:
             raise OutOfRangeError("prefix_fraction", self.prefix_fraction, "must lie in [0, 1)")
         if not 0 <= self.acceptance <= 1:
@@ -49,13 +48,8 @@ class Demand:
 
     @property
     def tokens_a_step(self) -> float:
-        """Tokens that a step yields: those of the draft that are right from its start, and one of the model's own.
-
-            1 + a + a² + … + a^k
-
-        Source: Leviathan, Kalman & Matias 2023, equation 1.
-        """
-        return sum(self.acceptance**draft for draft in range(self.draft_tokens + 1))
+        """Tokens that a step yields: of the draft those that are right from its start, and one of the model's."""
+        return expected_tokens(self.acceptance, self.draft_tokens)
 
     @property
     def cached_tokens(self) -> int:

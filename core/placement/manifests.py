@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from core.placement.plan import Plan, Question
-from core.placement.preflight import Engine
+from core.placement.preflight_checks import Engine
 from core.placement.serve_flags import PROGRAMS, arguments, repository
 
 IMAGES: Mapping[Engine, str] = {

@@ -5,7 +5,7 @@ utilisation · usable - weights - peak activation - non-torch - CUDA graphs = KV
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 
 from core.errors import OutOfRangeError, ShardlabError, require_divides, require_non_negative
@@ -37,16 +37,12 @@ class Overhead:
     cuda_graphs_bytes: float = 1.2 * GB
 
     def __post_init__(self) -> None:
-        require_non_negative(
-            peak_activation_bytes=self.peak_activation_bytes,
-            non_torch_bytes=self.non_torch_bytes,
-            cuda_graphs_bytes=self.cuda_graphs_bytes,
-        )
+        require_non_negative(**vars(self))
 
     @property
     def total_bytes(self) -> float:
         """All three: 3.5 GB unless said otherwise."""
-        return self.peak_activation_bytes + self.non_torch_bytes + self.cuda_graphs_bytes
+        return float(sum(astuple(self)))
 
     @classmethod
     def of(cls, total_bytes: float) -> "Overhead":
@@ -54,9 +50,7 @@ class Overhead:
         require_non_negative(overhead_bytes=total_bytes)
         usual = cls()
         share = total_bytes / usual.total_bytes
-        return cls(
-            share * usual.peak_activation_bytes, share * usual.non_torch_bytes, share * usual.cuda_graphs_bytes
-        )
+        return cls(*(share * part for part in astuple(usual)))
 
 
 @dataclass(frozen=True)
@@ -96,7 +90,7 @@ class RankWeights:
 
     @property
     def total_bytes(self) -> float:
-        return self.tables_bytes + self.attention_bytes + self.mlp_bytes + self.experts_bytes
+        return float(sum(astuple(self)))
 
 
 @dataclass(frozen=True)

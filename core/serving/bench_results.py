@@ -128,24 +128,14 @@ def assembled(
     refused: Sequence[Remark] = (),
 ) -> BenchResult:
     """A result from figures under the names of its fields, with its doubts, and what was refused of it."""
-    result = BenchResult(
-        line=line,
-        model=model,
-        requests_per_s_asked=figures.get("requests_per_s_asked"),
-        max_concurrency=_count(figures, "max_concurrency"),
-        completed=_count(figures, "completed"),
-        failed=_count(figures, "failed"),
-        duration_s=figures.get("duration_s"),
-        input_tokens=_count(figures, "input_tokens"),
-        output_tokens=_count(figures, "output_tokens"),
-        requests_per_s=figures.get("requests_per_s"),
-        output_tokens_per_s=figures.get("output_tokens_per_s"),
-        ttft=clocks.get("ttft", Clocked()),
-        tpot=clocks.get("tpot", Clocked()),
-        itl=clocks.get("itl", Clocked()),
-        e2el=clocks.get("e2el", Clocked()),
-    )
+    rates = {name: figures[name] for name in _RATES if name in figures}
+    counts = {name: _count(figures, name) for name in _COUNTS}
+    result = BenchResult(line, model, **rates, **counts, **clocks)  # type: ignore[arg-type]
     return replace(result, warnings=(*refused, *doubts(result, ended)))
+
+
+_RATES = ("requests_per_s_asked", "duration_s", "requests_per_s", "output_tokens_per_s")
+_COUNTS = ("max_concurrency", "completed", "failed", "input_tokens", "output_tokens")
 
 
 def _count(figures: Mapping[str, float], name: str) -> int | None:

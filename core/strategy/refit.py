@@ -15,7 +15,7 @@ from core.evidence.accuracy import Band
 from core.evidence.calibration import calibration_of
 from core.links.fit import link_of
 from core.links.fitted_tables import FittedTable, fitted_tables
-from core.placement.bench_prediction import predict_bench
+from core.placement.measured_load import predict_bench
 from core.placement.plan import Plan, Question, judge
 from core.placement.planner import Placement
 from core.placement.rank_memory import Overhead

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from core.collectives.clock import Held
+from core.collectives.clock import Held, held_after_each_round
 from core.collectives.programs import (
     Message,
     Program,
@@ -107,7 +107,7 @@ def played(op: str, ranks: int) -> list[Played]:
     if op not in ROOMS:
         raise UnknownNameError("collective", op, ROOMS)
     programs = {name: make(ranks) for name, make in ROOMS[op].items()}
-    return [Played(op, name, one, _held(one, started(op, one))) for name, one in programs.items()]
+    return [Played(op, name, one, held_after_each_round(one, started(op, one))) for name, one in programs.items()]
 
 
 def started(op: str, program: Program) -> Held:
@@ -119,16 +119,3 @@ def started(op: str, program: Program) -> Held:
         return frozenset({rank}) if has_it else nothing
 
     return tuple(tuple(begins(rank, chunk) for chunk in range(program.chunks)) for rank in range(program.ranks))
-
-
-def _held(program: Program, start: Held) -> tuple[Held, ...]:
-    states = [start]
-    for messages in program.rounds:
-        before = start if program.reads_input else states[-1]
-        after = [list(chunks) for chunks in states[-1]]
-        for message in messages:
-            for chunk, slot in zip(message.chunks, message.slots, strict=True):
-                arrives, here = before[message.source][chunk], after[message.target][slot]
-                after[message.target][slot] = arrives | here if message.adds else arrives
-        states.append(tuple(tuple(chunks) for chunks in after))
-    return tuple(states)

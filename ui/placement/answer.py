@@ -5,7 +5,7 @@ import streamlit as st
 from core.placement.manifests import compose, kubernetes
 from core.placement.plan import Plan
 from core.placement.planner import Placement
-from core.placement.preflight import ENGINES, Engine
+from core.placement.preflight_checks import ENGINES, Engine
 from core.placement.serve_flags import other_nodes, refusals, remarks, serve_command
 from core.placement.shortlist import MOST_REFUSED
 from core.placement.trace import why_it_lost

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from core.placement.demand import MOST_DRAFTED, Demand
+from core.placement.measured_load import run_trace, trace_remark
 from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.sizing import Sizing, sized, sizing_remark
-from core.placement.trace_load import run_trace, trace_remark
 from core.serving.trace import read_trace
 from core.strategy.refit import Refit, said_of
 from runtime import workers

@@ -172,7 +172,7 @@ def case_rows(key: str) -> list[BillRow]:
 @lru_cache(maxsize=16)
 def case_plans(key: str) -> tuple[tuple[Option, Plan], ...]:
     """A worked case's options, judged."""
-    return tuple((option, option.plan()) for option in CASES[key]().options)
+    return tuple((option, option.plan()) for option in CASES[key]())
 
 
 def compared(shown: Plan, pinned: Plan, usd_per_gpu_hour: float | None) -> list[dict[str, str]]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core.catalog import model as find_model
 from core.errors import ShardlabError, UnknownNameError
-from core.placement.bench_prediction import BenchPrediction, predict_bench
+from core.placement.measured_load import BenchPrediction, predict_bench
 from core.placement.plan import Plan, Question
 from core.placement.under_load import Loaded
 from core.serving.arrivals import seeded

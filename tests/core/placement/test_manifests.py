@@ -15,7 +15,7 @@ from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.manifests import compose, kubernetes
 from core.placement.plan import Plan, Question, judge
-from core.placement.preflight import ENGINES
+from core.placement.preflight_checks import ENGINES
 from core.placement.serve_flags import arguments, refusals, serve_command
 from tests.yaml_here import read
 

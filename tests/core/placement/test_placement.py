@@ -419,7 +419,7 @@ def test_where_not_one_sequence_fits_the_longest_is_named_and_one_token_more_doe
 )
 def test_the_worked_cases_go_the_way_the_field_knows(key, better, worse, field):
     """TP for latency on a fast link; replicas for small models; a pipeline where the link is slow and many ask."""
-    plans = [option.plan() for option in CASES[key]().options]
+    plans = [option.plan() for option in CASES[key]()]
     assert all(plan.fits for plan in plans)
 
     def value(plan: Plan) -> float:
@@ -435,12 +435,12 @@ def test_the_worked_cases_go_the_way_the_field_knows(key, better, worse, field):
 
 
 def test_the_case_of_a_pipeline_asks_for_one_sequence_and_for_as_many_as_stages_can_overlap():
-    options = CASES["pipeline"]().options
+    options = CASES["pipeline"]()
     assert [option.question.demand.concurrency for option in options] == [1, 1, 128, 128]
 
 
 def test_a_latency_target_between_the_two_is_met_by_eight_alone():
-    eight, four = (option.plan().timing for option in CASES["latency"]().options)
+    eight, four = (option.plan().timing for option in CASES["latency"]())
     assert eight is not None
     assert four is not None
     assert eight.itl_s < LATENCY_TARGET_S < four.itl_s

@@ -12,7 +12,8 @@ from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.plan import Question, judge
 from core.placement.planner import Placement, place
-from core.placement.preflight import ENGINES, REFUSALS, preflight
+from core.placement.preflight import REFUSALS, preflight
+from core.placement.preflight_checks import ENGINES
 from core.placement.rank_memory import measured_budget
 from core.placement.serve_flags import as_emitted, remarks, serve_command
 from core.placement.under_load import place_under_load

@@ -8,10 +8,10 @@ import pytest
 
 from core.catalog import gpu, model
 from core.errors import OutOfRangeError
-from core.placement.bench_prediction import MOST_REQUESTS, predict_bench
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
 from core.placement.layout import Layout
+from core.placement.measured_load import MOST_REQUESTS, predict_bench
 from core.placement.plan import Question, judge
 from core.placement.rank_memory import measured_budget
 from core.placement.under_load import engine_cost

@@ -11,12 +11,12 @@ from core.models.checkpoint import checkpoint_width
 from core.placement.asked import Machine, question_of
 from core.placement.demand import Demand
 from core.placement.layout import Layout, cache_shares
+from core.placement.measured_load import run_trace
 from core.placement.plan import Question, judge
 from core.placement.planner import place
 from core.placement.preflight import preflight
 from core.placement.serve_flags import arguments
 from core.placement.sizing import Sizing, sized, transfer_s
-from core.placement.trace_load import run_trace
 from core.placement.under_load import engine_cost, place_under_load
 from core.serving.curve import Promise, most_kept_per_s
 from core.serving.trace import read_trace

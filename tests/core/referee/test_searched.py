@@ -16,11 +16,11 @@ from core.comm_cost.bill import Step, weight_streaming_s
 from core.placement import sizing
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
+from core.placement.measured_load import run_trace
 from core.placement.plan import Question
 from core.placement.planner import place
 from core.placement.rank_memory import measured_budget
 from core.placement.sizing import sized
-from core.placement.trace_load import run_trace
 from core.placement.under_load import place_under_load
 from core.serving.trace import Trace
 from core.strategy.entrants import Entrant, entrants

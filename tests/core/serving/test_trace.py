@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.errors import OutOfRangeError, UnreadableTextError
 from core.placement.layout import Layout
-from core.placement.trace_load import trace_remark
+from core.placement.measured_load import trace_remark
 from core.serving.arrivals import Requests
 from core.serving.load import EngineCost
 from core.serving.simulate import simulate

@@ -11,9 +11,9 @@ from core.catalog import gpu, model
 from core.errors import UnreadableTextError
 from core.evidence.report import decode_residuals, residuals
 from core.placement.asked import Machine, question_of
-from core.placement.bench_prediction import predict_bench
 from core.placement.demand import Demand
 from core.placement.layout import Layout
+from core.placement.measured_load import predict_bench
 from core.placement.plan import judge
 from core.serving.arrivals import seeded
 from core.serving.bench_results import BenchResult, Clocked, printed_bench
