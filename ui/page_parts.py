@@ -82,13 +82,15 @@ class PageParts(Controls):
             self.say(block, width="stretch")
 
     def figure(self, chart: Figure, reading: str, table: Table | Callable[[], Table], name: str) -> None:
-        """A chart, its reading (a text alternative as well), its table as CSV and itself as PNG.
+        """A chart, its reading, its table as CSV and itself as PNG.
 
-        `reading` is a block of prose; `name` is the files', and the key under which the chart keeps its state.
+        `reading` is a block of prose; `name` is the files', and the key under which the chart keeps its state. The
+        reading is the chart's name for who hears it (`ui/browser/access.js`): as `alt` it would be a part of the
+        specification, and the chart made anew with each number in it.
         """
         alt, drawn = self.prose.plain(reading), f"chart_{name}"
         with st.container(key=drawn):
-            draw(chart, alt, f"figure_{name}")
+            draw(chart, word("figure.alt"), f"figure_{name}")
         self.reading(reading)
         self.as_table(table, name, alt, drawn)
 
@@ -177,7 +179,8 @@ def _fold(label: str, key: str) -> ExpanderContainer:
 def draw(chart: Figure, alt: str, key: str) -> None:
     """A chart in the page: our own look, its alternative for who does not see it; along its held axes, if any."""
     spec = held_axes.along(chart.spec, key)
-    st.vega_lite_chart({**spec, "datasets": {"rows": chart.sent}}, theme=None, alt=alt, key=key)
+    drawn = chart if spec is chart.spec else replace(chart, spec=spec)
+    st.vega_lite_chart({**drawn.sent}, theme=None, alt=alt, key=key)
 
 
 def tabulate(rows: Sheet, alt: str) -> None:

@@ -70,9 +70,19 @@ function setOnce(element, name, value) {
 // A chart is one picture with its reading as its name, and not each word of its axes; the buttons over it do not say that
 // reading again, four times before it; and a slider says its name and its value once.
 const SAID_BY_SLIDER = ['stSliderThumbValue', 'stSliderTickBar'];
+let readings = 0;
+function nameByReading(chart) {
+  setOnce(chart, 'role', 'img');
+  const place = chart.closest('[class*="st-key-chart_"]')?.closest('[data-testid="stLayoutWrapper"]');
+  const reading = place?.nextElementSibling?.querySelector('[class*="st-key-reading_"]');
+  if (!reading) return;
+  reading.id ||= `reading-${readings += 1}`;
+  setOnce(chart, 'aria-labelledby', reading.id);
+}
+
 function sayOnce(element) {
   const testid = element.getAttribute('data-testid');
-  if (testid === 'stVegaLiteChart') setOnce(element, 'role', 'img');
+  if (testid === 'stVegaLiteChart') nameByReading(element);
   if (testid === 'stBaseButton-elementToolbar' && element.ariaLabel) setOnce(element, 'aria-label', element.ariaLabel.split(': ')[0]);
   if (SAID_BY_SLIDER.includes(testid)) setOnce(element, 'aria-hidden', 'true');
   if (element.type === 'range' && element.ariaLabel) element.removeAttribute('aria-labelledby');

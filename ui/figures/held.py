@@ -1,9 +1,10 @@
 """Axes that are held while a figure changes, so that two of its states are compared by eye, on one scale."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from ui.figures.axes import Spec
+from ui.figures.lifted import are_numbers
 
 Axes: TypeAlias = Mapping[str, Spec]
 """What a figure is measured along: its `x` and `y` of numbers, by field, scale and axis of their first layer."""
@@ -51,12 +52,8 @@ def _measured(spec: Spec) -> Iterator[tuple[int, str, str, Spec]]:
     for number, layer in enumerate(spec["layer"]):
         for name in ("x", "y"):
             channel = layer["encoding"].get(name)
-            if isinstance(channel, dict) and _is_numbers((channel.get("scale") or {}).get("domain")):
+            if isinstance(channel, dict) and are_numbers((channel.get("scale") or {}).get("domain")):
                 yield number, name, f"{name} {number}" if name in apart else name, channel
-
-
-def _is_numbers(domain: Any) -> bool:
-    return isinstance(domain, list) and len(domain) == 2 and all(isinstance(end, int | float) for end in domain)
 
 
 def _longer(before: Spec | None, now: Spec) -> Spec:

@@ -47,6 +47,7 @@ from ui.figures.axes import (
 from ui.figures.canvas import SIDES, canvas
 from ui.figures.frames import Row, as_row, cell, head, kept, rows_of
 from ui.figures.held import with_span
+from ui.figures.lifted import is_lifted, lifted
 from ui.theme import SERIF, Look
 
 __all__ = [
@@ -102,19 +103,28 @@ class Figure:
     spec: Spec
     rows: tuple[dict[str, Any], ...]
 
+    @cached_property
+    def lifted(self) -> "Figure":
+        """The chart with its own numbers among its rows."""
+        if is_lifted(self.spec):
+            return self
+        spec, head = lifted(self.spec, PART)
+        return Figure(spec, ({PART: head}, *self.rows))
+
     def to_dict(self) -> Spec:
         """The chart with its data in it, as Vega-Lite takes it."""
-        return {**self.spec, "datasets": {"rows": [dict(row) for row in self.rows]}}
+        return {**self.lifted.spec, "datasets": {"rows": [dict(row) for row in self.lifted.rows]}}
 
     @cached_property
-    def sent(self) -> bytes:
-        """The rows as Arrow, as Streamlit sends them."""
-        names = dict.fromkeys(name for row in self.rows for name in row)
-        table = pa.table({name: [row.get(name) for row in self.rows] for name in names})
+    def sent(self) -> Spec:
+        """The chart as Streamlit takes it, its rows as Arrow."""
+        rows = self.lifted.rows
+        names = dict.fromkeys(name for row in rows for name in row)
+        table = pa.table({name: [row.get(name) for row in rows] for name in names})
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as stream:
             stream.write_table(table)
-        return bytes(sink.getvalue())
+        return {**self.lifted.spec, "datasets": {"rows": bytes(sink.getvalue())}}
 
 
 @dataclass(frozen=True, eq=False)

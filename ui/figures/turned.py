@@ -1,12 +1,11 @@
 """One chart that is any of several: the browser turns from one to another before the server has answered."""
 
-import json
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
 from runtime.kept import kept
-from ui.figures.axes import Spec
+from ui.figures.lifted import HEAD, read
 from ui.figures.style import PART, Figure, Row
 
 _OF, _SHOWN, _TURN = "_of", "_shown", "turn"
@@ -25,11 +24,11 @@ def turned(figures: Sequence[Figure], shown: int, live: str, first: int = 0) -> 
     A control that counts them says `first` of the first one, and may go on beyond the last. Until the browser has
     told `live`, which is `live_` and the control's key, that is `shown`: it goes along with the rows, so that an
     answer with another one has the same specification and the chart need not be made anew.
-    Figures that differ in more than numbers and expressions (one has a mark more, or is higher) cannot be one:
+    Figures that differ in more than numbers and expressions (one has a mark more, or a title) cannot be one:
     then it is the one shown, and the server turns.
     """
     try:
-        spec = _either([figure.spec for figure in figures], ())
+        spec = _either([figure.lifted.spec for figure in figures], ())
     except _ApartError:
         return figures[shown]
     told = f"clamp(toNumber({live}) - {first}, 0, {len(figures) - 1})"
@@ -37,15 +36,17 @@ def turned(figures: Sequence[Figure], shown: int, live: str, first: int = 0) -> 
     params = [
         {"name": live, "value": "", "bind": {"input": "hidden", "name": " "}},
         {"name": _TURN, "expr": which},
-        *spec.get("params", ()),
+        {"name": HEAD, "expr": read(PART, _TURN)},
+        *(param for param in spec["params"] if param["name"] != HEAD),
     ]
     keep = {"filter": f"datum.{_OF} === {_TURN} || datum.{_OF} === {_ALL}"}
     # behind the choice of a layer's own rows, which is made once
     layers = [
         {**layer, "transform": [own, keep, *rest]} for layer in spec["layer"] for own, *rest in [layer["transform"]]
     ]
-    head, *rows = _rows(figures)
-    return Figure({**spec, "params": params, "layer": layers}, ({_SHOWN: shown, **head}, *rows))
+    first_head, *heads = (figure.lifted.rows[0] for figure in figures)
+    rows = {_SHOWN: shown, **first_head}, *heads, *_rows(figures)
+    return Figure({**spec, "params": params, "layer": layers}, rows)
 
 
 def _rows(figures: Sequence[Figure]) -> list[Row]:
@@ -64,22 +65,10 @@ def _either(parts: Sequence[Any], path: tuple[str, ...]) -> Any:
     if all(part == first for part in parts):
         return first
     if all(isinstance(part, dict) and part.keys() == first.keys() for part in parts):
-        merged = {name: _either([part[name] for part in parts], (*path, name)) for name in first}
-        return _said(merged) if path[-1:] == ("params",) else merged
+        return {name: _either([part[name] for part in parts], (*path, name)) for name in first}
     if all(isinstance(part, list) and len(part) == len(first) for part in parts):
         return [_either(some, path) for some in zip(*parts, strict=True)]
-    if path[-1] in ("labelExpr", "filter", "calculate"):
-        return _choice([f"({part})" for part in parts])
-    if path[-1] == "domain" or path[-2:] == ("params", "value"):
-        return {"expr": _choice([json.dumps(part) for part in parts])}
-    raise _ApartError
-
-
-def _choice(expressions: Sequence[str]) -> str:
-    *others, last = expressions
+    if path[-1] not in ("labelExpr", "filter", "calculate"):
+        raise _ApartError
+    *others, last = (f"({part})" for part in parts)
     return "".join(f"{_TURN} === {number} ? {one} : " for number, one in enumerate(others)) + last
-
-
-def _said(param: Spec) -> Spec:
-    """A parameter whose value is an expression."""
-    return {"name": param["name"], "expr": param["value"]["expr"]}
