@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from core.errors import ShardlabError
 from distributed.decoder import Decoder
-from distributed.layers import cut_of, fill, full_shape
+from distributed.layers import fill, full_shape, part_of
 
 CHECKPOINT = Path(__file__).parent.parent / "data" / "checkpoints" / "minigpt-grammar.safetensors"
 
@@ -80,13 +80,7 @@ def slice_of(stored: Any, name: str, parameter: nn.Parameter, rank: int) -> Tens
     Raises CheckpointError where the tensor has another shape than the parameter is a part of.
     """
     _require_shape(name, stored.get_shape(), full_shape(parameter))
-    cut = cut_of(parameter)
-    if cut is None:
-        return stored[:]
-    size = parameter.shape[cut.dim]
-    start = min((rank if cut.shard is None else cut.shard) * size, cut.full_size)
-    part = slice(start, min(start + size, cut.full_size))
-    return stored[part] if cut.dim == 0 else stored[:, part]
+    return stored[part_of(parameter, rank)]
 
 
 def _require_shape(name: str, stored: list[int], wanted: list[int]) -> None:

@@ -1,5 +1,6 @@
 """What every decoder here is to the program that runs it: a shape, a group, a cache by heads, a count of bytes."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -77,6 +78,19 @@ class FixedKVCache(KVCache):
 
     def advance(self, tokens: int) -> None:
         self._position += tokens
+
+
+class Block(nn.Module):
+    """Attention, then the MLP, each behind a norm of its own and around a residual."""
+
+    def __init__(self, norm: Callable[[], nn.Module], attention: nn.Module, mlp: nn.Module) -> None:
+        super().__init__()
+        self.input_layernorm, self.self_attn = norm(), attention
+        self.post_attention_layernorm, self.mlp = norm(), mlp
+
+    def forward(self, x: Tensor, *beside: Any) -> Tensor:
+        x = x + self.self_attn(self.input_layernorm(x), *beside)
+        return x + self.mlp(self.post_attention_layernorm(x))
 
 
 class Decoder(nn.Module):

@@ -7,12 +7,10 @@ submission's word: numbers, texts and lists, of the types that JSON has and of n
 """
 
 import ctypes
-import importlib.util
 import json
 import os
 import signal
 import sys
-import traceback
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -68,15 +66,12 @@ def main(file: str, limits: str) -> None:
 
 
 def _load(file: str) -> tuple[Any, dict[str, Any]]:
-    spec = importlib.util.spec_from_file_location("submission", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    from runtime.files import module_at
+
     try:
-        spec.loader.exec_module(module)
+        return module_at(Path(file), "submission"), {"loaded": True}
     except BaseException as error:
         return None, {"raised": _raised(error, file)}
-    return module, {"loaded": True}
 
 
 def _call(module: Any, file: str, function: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -251,8 +246,9 @@ def _told(y: Any, module: Any, group: Any) -> Any:
 
 def _raised(error: BaseException, file: str) -> str:
     """An error by its name, its message, and where in the submission it came from."""
-    frames = traceback.extract_tb(error.__traceback__)
-    line = next((frame.lineno or 0 for frame in reversed(frames) if Path(frame.filename) == Path(file)), 0)
+    from runtime.files import line_in
+
+    line = line_in(Path(file), error.__traceback__)
     where = f" (line {line})" if line else ""
     last = str(error).strip().splitlines()[-1:] or [""]
     reason = last[0] if type(error).__name__ == "RankError" else f"{type(error).__name__}: {error}"

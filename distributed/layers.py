@@ -53,14 +53,19 @@ def full_shape(parameter: nn.Parameter) -> list[int]:
     return shape
 
 
-def shard_of(full: Tensor, parameter: nn.Parameter, group: Group) -> Tensor:
-    """This rank's part of `full`, short of rows where padding stands behind the last one."""
+def part_of(parameter: nn.Parameter, rank: int) -> tuple[slice, ...]:
+    """Where a rank's part lies in the whole tensor, short of rows where padding stands behind the last one."""
     cut = cut_of(parameter)
     if cut is None:
-        return full
+        return (slice(None),)
     size = parameter.shape[cut.dim]
-    start = min(group.rank * size, full.shape[cut.dim])
-    return full.narrow(cut.dim, start, min(size, full.shape[cut.dim] - start))
+    start = min((rank if cut.shard is None else cut.shard) * size, cut.full_size)
+    return (slice(None),) * cut.dim + (slice(start, min(start + size, cut.full_size)),)
+
+
+def shard_of(full: Tensor, parameter: nn.Parameter, group: Group) -> Tensor:
+    """This rank's part of `full`."""
+    return full[part_of(parameter, group.rank)]
 
 
 @torch.no_grad()

@@ -7,6 +7,7 @@ Source: Hugging Face transformers, models/llama/modeling_llama.py and models/qwe
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from math import pi
 
 import torch
@@ -17,7 +18,7 @@ from core.errors import require_divides
 from core.models.kv_cache import kv_heads_per_rank
 from core.specs import ModelSpec
 from distributed.collectives import Group
-from distributed.decoder import Decoder, KVCache
+from distributed.decoder import Block, Decoder, KVCache
 from distributed.layers import ColumnParallelLinear, RowParallelLinear, ShardedEmbedding, cut_of, set_cut
 
 
@@ -142,30 +143,18 @@ class GatedMLP(nn.Module):
         return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
 
 
-class LlamaBlock(nn.Module):
-    """Attention, then the MLP, each behind an RMSNorm and around a residual."""
-
-    def __init__(self, spec: ModelSpec, layer: int, group: Group, settings: LlamaSettings) -> None:
-        super().__init__()
-        self.input_layernorm = RMSNorm(spec.hidden_size, settings.rms_norm_eps)
-        self.self_attn = GroupedAttention(spec, layer, group, settings)
-        self.post_attention_layernorm = RMSNorm(spec.hidden_size, settings.rms_norm_eps)
-        self.mlp = GatedMLP(spec, group)
-
-    def forward(self, x: Tensor, table: Tensor, cache: KVCache | None) -> Tensor:
-        x = x + self.self_attn(self.input_layernorm(x), table, cache)
-        return x + self.mlp(self.post_attention_layernorm(x))
-
-
 class Llama(Decoder):
     """A Llama-shaped decoder, sharded over a group. Its head is the embedding's, or a table of its own."""
 
     def __init__(self, spec: ModelSpec, group: Group, settings: LlamaSettings, max_tokens: int) -> None:
         super().__init__(spec, group, max_tokens)
         self.embed_tokens = ShardedEmbedding(spec.vocab_size, spec.hidden_size, group)
-        layers = range(spec.num_hidden_layers)
-        self.layers = nn.ModuleList(LlamaBlock(spec, layer, group, settings) for layer in layers)
-        self.norm = RMSNorm(spec.hidden_size, settings.rms_norm_eps)
+        norm = partial(RMSNorm, spec.hidden_size, settings.rms_norm_eps)
+        self.layers = nn.ModuleList(
+            Block(norm, GroupedAttention(spec, layer, group, settings), GatedMLP(spec, group))
+            for layer in range(spec.num_hidden_layers)
+        )
+        self.norm = norm()
         tied = spec.tie_word_embeddings
         self.lm_head = None if tied else ShardedEmbedding(spec.vocab_size, spec.hidden_size, group)
         self.table: Tensor

@@ -4,20 +4,18 @@ A rank imports nothing of its parent: it is told two files, the one the function
 test, and loads both. So a learner's file can be graded wherever it lies.
 """
 
-import importlib.util
 import multiprocessing
-import sys
 import tempfile
 import traceback
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext, SpawnContext
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
 
 from distributed import collectives
+from runtime.files import line_in, module_at
 from runtime.processes import processor_s
 
 TIMEOUT_S, IDLE_S = 60.0, 1.0
@@ -110,8 +108,8 @@ def _rank_main(
     torch.set_num_threads(1)
     try:
         group = collectives.join("gloo", TIMEOUT_S, rendezvous, rank=rank, world_size=ranks)
-        check = getattr(_load(file, "checks"), function)
-        answer.send(("answer", check(_load(module, "graded"), group, **given)))
+        check = getattr(module_at(file, "checks"), function)
+        answer.send(("answer", check(module_at(module, "graded"), group, **given)))
         collectives.leave()
     except NotImplementedError as task:
         answer.send(("task", str(task)))
@@ -122,19 +120,9 @@ def _rank_main(
 def _told(error: BaseException, rank: int, module: Path) -> tuple[str, str]:
     """An error in one line, and whether it is only that the others did not come to a collective."""
     frames = traceback.extract_tb(error.__traceback__)
-    line = next((frame.lineno for frame in reversed(frames) if Path(frame.filename) == module), None)
+    line = line_in(module, error.__traceback__)
     where = f"{f'line {line} of {module.name}, ' if line else ''}rank {rank}"
     if frames and Path(frames[-1].filename).name in ("c10d_logger.py", "distributed_c10d.py"):
         return "alone", f"this rank calls a collective that another rank does not call ({where})"
     said = str(error).strip().partition("\n")[0]
     return "error", f"{type(error).__name__}{f': {said}' if said else ''} ({where})"
-
-
-def _load(path: Path, name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module

@@ -5,6 +5,8 @@ the tied head gathers its logits. LayerNorms and positions are whole on every ra
 Letters: B sequences, T tokens of this call, H heads, K head_dim, D hidden, F intermediate, V vocabulary, N ranks.
 """
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -12,7 +14,7 @@ from torch import Tensor, nn
 from core.errors import require_divides
 from core.specs import ModelSpec
 from distributed.collectives import Group
-from distributed.decoder import Decoder, KVCache
+from distributed.decoder import Block, Decoder, KVCache
 from distributed.layers import (
     ColumnParallelLinear,
     RowParallelLinear,
@@ -64,21 +66,6 @@ class ParallelAttention(nn.Module):
         return x.unflatten(-1, (self.heads, self.head_dim)).transpose(1, 2)  # (B, H/N, T, K)
 
 
-class Block(nn.Module):
-    """Attention, then the MLP, each behind a LayerNorm and around a residual."""
-
-    def __init__(self, spec: ModelSpec, layer: int, group: Group) -> None:
-        super().__init__()
-        self.input_layernorm = nn.LayerNorm(spec.hidden_size)
-        self.self_attn = ParallelAttention(spec, layer, group)
-        self.post_attention_layernorm = nn.LayerNorm(spec.hidden_size)
-        self.mlp = ParallelMLP(spec.hidden_size, spec.intermediate_size, group, spec.mlp_bias)
-
-    def forward(self, x: Tensor, cache: KVCache | None) -> Tensor:
-        x = x + self.self_attn(self.input_layernorm(x), cache)
-        return x + self.mlp(self.post_attention_layernorm(x))
-
-
 class MiniGPT(Decoder):
     """A GPT-2-shaped decoder, sharded over a group. The same class is trained on one rank and served on two."""
 
@@ -86,8 +73,13 @@ class MiniGPT(Decoder):
         super().__init__(spec, group, spec.learned_positions)
         self.embed_tokens = ShardedEmbedding(spec.vocab_size, spec.hidden_size, group)
         self.embed_positions = nn.Embedding(spec.learned_positions, spec.hidden_size)
-        self.layers = nn.ModuleList(Block(spec, layer, group) for layer in range(spec.num_hidden_layers))
-        self.norm = nn.LayerNorm(spec.hidden_size)
+        norm = partial(nn.LayerNorm, spec.hidden_size)
+        mlp = (spec.hidden_size, spec.intermediate_size, group, spec.mlp_bias)
+        self.layers = nn.ModuleList(
+            Block(norm, ParallelAttention(spec, layer, group), ParallelMLP(*mlp))
+            for layer in range(spec.num_hidden_layers)
+        )
+        self.norm = norm()
 
     def forward(self, tokens: Tensor, cache: KVCache | None = None) -> Tensor:
         """Logits[B, T, V] for tokens[B, T]; with a cache, those of the last token alone.

@@ -20,9 +20,10 @@ from pathlib import Path
 
 from core.errors import ShardlabError
 from core.two_way_tp.spend import Account, BudgetLimits, SpendEntry, account
+from runtime.files import ROOT
 from runtime.locks import locked
 
-LEDGER = Path(__file__).resolve().parent.parent / "experiments" / "35-cloud-budget" / "spend.jsonl"
+LEDGER = ROOT / "experiments" / "35-cloud-budget" / "spend.jsonl"
 _BEGINS = '{"event": "'
 
 

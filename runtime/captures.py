@@ -21,8 +21,8 @@ from core.clinic.faults import Fault
 from core.errors import ShardlabError, UnknownNameError
 from core.two_way_tp import RunLog, RunResult, ScalingRun, read_log, read_result, read_scaling
 from core.two_way_tp.result import read_manifest
+from runtime.files import DATA
 
-DATA = Path(__file__).resolve().parent.parent / "data"
 CAPTURES, CURVES, REPEATS = DATA / "captures", DATA / "curves", DATA / "repeats"
 LINES, RESULT, SUMS = "lines.jsonl", "result.json", "SHA256SUMS"
 

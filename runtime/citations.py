@@ -17,7 +17,7 @@ from typing import Literal
 from core.course.citations import Citation, Source, citations
 from core.course.citations.predicates import UnparsedError
 from core.errors import UnreadableTextError
-from runtime.measurements import DATA
+from runtime.files import DATA
 
 RECORD = DATA / "citations.json"
 LARGEST_MEMBER_BYTES = 8 * 2**20

@@ -1,9 +1,14 @@
-"""Files: written whole or not at all, and the text of one that somebody brings along."""
+"""Files: where ours lie, one written whole or not at all, and one that is brought along, as text or as a module."""
 
+import importlib.util
+import sys
+import traceback
 from pathlib import Path
+from types import ModuleType, TracebackType
 
 ROOT = Path(__file__).resolve().parent.parent
 """Where this repository lies."""
+DATA = ROOT / "data"
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -20,3 +25,20 @@ def text_of(data: bytes) -> str:
     """
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     return data.decode(encoding, errors="replace")
+
+
+def module_at(path: Path, name: str) -> ModuleType:
+    """The module that a file is, run afresh under a name. Raises what the file raises."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def line_in(path: Path, raised: TracebackType | None) -> int:
+    """The last line of a file on the way to an error; 0 where it has none."""
+    frames = traceback.extract_tb(raised)
+    return next((frame.lineno or 0 for frame in reversed(frames) if Path(frame.filename) == path), 0)

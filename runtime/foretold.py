@@ -7,8 +7,8 @@ from pathlib import Path
 
 from core.errors import UnreadableTextError
 from core.evidence.foretold import Foretold, read_foretold
+from runtime.files import DATA
 from runtime.locks import locked
-from runtime.measurements import DATA
 
 LEDGER = DATA / "foretold.jsonl"
 

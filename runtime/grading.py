@@ -42,6 +42,7 @@ _NEEDED = (
         for name in ("require_divides", "require_positive", "IndivisibleError", "OutOfRangeError")
     ),
     *(("core.ledger", "Ledger"), ("core.specs", "LinkSpec"), ("core.specs", "ModelSpec")),
+    *(("runtime.files", "module_at"), ("runtime.files", "line_in")),
 )
 _OF_LAB = {
     "lab-01": (("core.sharding_math.whole", "Whole"),),

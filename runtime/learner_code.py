@@ -16,11 +16,11 @@ from core.pipeline_bubble import submission as schedule
 from core.sharding_math.submission import TASKS, Submission, Task
 from core.sharding_math.tensors import Array
 from runtime.confinement import end_group
+from runtime.files import ROOT
 from runtime.processes import PARENT
 from runtime.scratch import scratch, temporary_folder
 from runtime.torch_here import live_runs_allowed
 
-ROOT = Path(__file__).resolve().parent.parent
 LAB, SCHEDULE_LAB = ROOT / "labs" / "lab-01-tp-sharding-math", ROOT / "labs" / "lab-04-pipeline-bubble"
 WALL_S = 10.0
 PASSED_ON = ("PATH", "SYSTEMROOT", "LANG", "LD_LIBRARY_PATH")

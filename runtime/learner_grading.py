@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from runtime.learner_code import LAB, ROOT, run_bounded
+from runtime.files import ROOT
+from runtime.learner_code import LAB, run_bounded
 from runtime.scratch import scratch
 
 WALL_S = 60.0

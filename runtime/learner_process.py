@@ -6,10 +6,8 @@ Results are written as one JSON line a task, so that what was done before a limi
 own prints go to standard output, which nobody reads.
 """
 
-import importlib.util
 import json
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -47,10 +45,11 @@ def main(repository: str, file: str, results: str, lab: str, *sizes: int) -> Non
 def _schedules(file: str, stages: int, microbatches: int) -> Iterator[Row]:
     """What each task of lab 04 gave, and its run."""
     from core.pipeline_bubble.submission import RUN, TASKS, result_of
+    from runtime.files import module_at
 
     for task in (*TASKS, RUN):
         try:
-            yield task, {"gave": result_of(task, _load(file), stages, microbatches)}
+            yield task, {"gave": result_of(task, module_at(Path(file), "learner"), stages, microbatches)}
         except BaseException as error:
             yield task, _failure(error, file)
 
@@ -89,26 +88,17 @@ def _try(task: str, file: str, ranks: int, given: list[list[Any]]) -> dict[str, 
 
     from core.ledger import Ledger
     from core.sharding_math.submission import given as arrays_given
+    from runtime.files import module_at
 
     arrays, ledger = arrays_given(task, ranks), Ledger()  # type: ignore[arg-type]
     try:
-        module = _load(file)
+        module = module_at(Path(file), "learner")
         y = getattr(module, task)(*arrays, ranks, ledger)
         y = np.asarray(y, dtype=float)
     except BaseException as error:
         return _failure(error, file)
     lines = [[entry.op, entry.payload_bytes, entry.ranks] for entry in ledger]
     return {"y": y.tolist(), "collectives": lines, "reduced": given}
-
-
-def _load(file: str) -> Any:
-    """The learner's file as a module."""
-    spec = importlib.util.spec_from_file_location("learner", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _failure(error: BaseException, file: str) -> dict[str, Any]:
@@ -124,8 +114,9 @@ def _line(error: BaseException, file: str) -> int:
     """The last line of their file on the way to the error."""
     if isinstance(error, SyntaxError) and error.filename == file:
         return error.lineno or 0
-    frames = traceback.extract_tb(error.__traceback__)
-    return next((frame.lineno or 0 for frame in reversed(frames) if Path(frame.filename) == Path(file)), 0)
+    from runtime.files import line_in
+
+    return line_in(Path(file), error.__traceback__)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,11 @@
 
 import csv
 from functools import lru_cache
-from pathlib import Path
 
 from core.comm_cost.measured import MeasuredPoint, series_of
 from core.links.nccl_tests.printed import printed_table
+from runtime.files import DATA
 from runtime.kept import Known
-
-DATA = Path(__file__).resolve().parent.parent / "data"
 
 
 @lru_cache(maxsize=1)

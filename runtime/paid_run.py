@@ -25,11 +25,11 @@ from core.two_way_tp import MINI_GPT, RunResult, paid_run, read_log, read_result
 from core.two_way_tp.paid_run import CLOUD, STUB, Instance
 from core.two_way_tp.spend import cost_usd
 from runtime.budget import LEDGER, BudgetGuard
-from runtime.files import write_whole
+from runtime.files import ROOT, write_whole
 from runtime.run_request import RunRequest
 from runtime.torchrun import Outcome, printed
 
-FOLDER = Path(__file__).resolve().parent.parent / "experiments" / "35-tp-inference"
+FOLDER = ROOT / "experiments" / "35-tp-inference"
 LABEL = "lab-02"
 MANIFEST, INSTANCE, RESULTS = "manifest.json", "instance.json", "results.json"
 NVLINK_COMMANDS = (("nvidia-smi", "nvlink", "--status"), ("nvidia-smi", "topo", "-m"))

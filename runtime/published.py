@@ -11,7 +11,7 @@ from core.errors import UnreadableTextError
 from core.evidence.measurements import KEPT_COLUMNS, Measurement, PublishedTable, keep, read_kept
 from core.evidence.published import PRINTED_COLUMNS, PublishedRow, read_published
 from core.placement.beside import Compared, Planners
-from runtime.measurements import DATA
+from runtime.files import DATA
 
 SHIPPED, COMPARED = DATA / "published_times.csv", DATA / "planners.json"
 CASES_VARIABLE = "SHARDLAB_CASES"

@@ -35,6 +35,7 @@ from types import TracebackType
 from typing import IO, Literal
 
 from core.errors import ShardlabError
+from runtime.files import ROOT
 from runtime.locks import HostLock
 from runtime.processes import PARENT, kill_tagged, processor_s, tagged
 from runtime.run_failure import NO_SPACE, plain_failure
@@ -42,7 +43,6 @@ from runtime.run_request import RunRefusedError, RunRequest, require_free_port
 from runtime.scratch import scratch, temporary_folder
 from runtime.torch_here import has_torch
 
-ROOT = Path(__file__).resolve().parent.parent
 TAG, BEATS = "SHARDLAB_RUN", "SHARDLAB_BEATS"
 LOCK_NAME = "shardlab-live-run"
 TICK_S = 0.25

@@ -19,18 +19,17 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple
 
 from core.errors import ShardlabError
 from runtime import content, operators
+from runtime.files import ROOT
 from runtime.processes import PARENT
 from runtime.prose import said
 from runtime.work_process import received, send
 
 T = TypeVar("T")
 Given = TypeVarTuple("Given")
-ROOT = Path(__file__).resolve().parents[1]
 CPU_S, WALL_S, WAIT_S = 20, 150.0, 30.0
 """Of one task: its processor time, its time on a machine that others keep busy, its wait for a free worker."""
 MEMORY_BYTES = 512 * 2**20

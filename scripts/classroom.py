@@ -26,8 +26,9 @@ from core.course.grading.questions import questions, seed_of
 from core.course.grading.report import Grade
 from core.course.grading.tasks import Lab, lab_of
 from core.errors import OutOfRangeError, ShardlabError
+from runtime.files import ROOT
 from runtime.scratch import scratch
-from scripts.grade import ROOT, graded, paper, word_of
+from scripts.grade import graded, paper, word_of
 from scripts.terminal import Parser, run, written_json
 
 MOST_STUDENTS = 10_000

@@ -18,10 +18,10 @@ from core.course.grading.report import Answered, Grade, as_gradescope, as_junit,
 from core.course.grading.tasks import Lab, lab_of
 from core.errors import OutOfRangeError, ShardlabError
 from core.text.question import Number, judge
+from runtime.files import ROOT
 from runtime.grading import grade
 from scripts.terminal import Parser, run, words, written_json
 
-ROOT = Path(__file__).resolve().parents[1]
 FORMATS = {"text": as_text, "junit": as_junit, "gradescope": as_gradescope}
 WORD = "SHARDLAB_GRADING_WORD"
 

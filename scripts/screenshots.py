@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from runtime.files import ROOT
 from scripts.settled import FLAGS, picture, screens, visit
 from ui.course.pages import PAGES, entry
 
-ROOT = Path(__file__).resolve().parents[1]
 SIZES = {"laptop": (1440, 900), "projector": (1920, 1080), "phone": (390, 844)}
 THEMES = ("light", "dark")
 GUESSES = {"sharding_math": "32", "comm_cost": "15", "pipeline_bubble": "15", "two_way_tp": "160"}

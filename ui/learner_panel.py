@@ -7,6 +7,7 @@ import streamlit as st
 from core.sharding_math.examples import Run
 from core.sharding_math.submission import TASKS, Judgement, Submission, judge, reference, submitted_trace
 from runtime import learner_code, learner_grading
+from runtime.files import ROOT
 from runtime.prose import said
 from runtime.quantities import grouped
 from ui import language
@@ -108,5 +109,5 @@ def _collectives(count: int) -> str:
 
 
 def heading(path: Path, prose: Prose) -> str:
-    named = path.relative_to(learner_code.ROOT) if path.is_relative_to(learner_code.ROOT) else path
+    named = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
     return f"{prose.text('learner.heading')} `{named}`"

@@ -1,15 +1,16 @@
-"""What may be asked of a pipe beyond its bubble, and what follows: wrong runs, two schedules, serving.
+"""What may be asked of a pipe, and what follows: a run and its budget, wrong runs, two schedules, serving.
 
 Each is a question as a frozen row, and its answers are what the row works out. Letters: p stages, m microbatches.
 """
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
 import numpy as np
 
-from core.pipeline_bubble.bubble import FillDrain, run_without_waiting
+from core.pipeline_bubble.bubble import Budget, FillDrain, run_without_waiting
 from core.pipeline_bubble.schedules.actions import Placement, Span, Time
 from core.pipeline_bubble.schedules.families import FAMILIES, run_same_model
 from core.pipeline_bubble.schedules.orders import mismatched
@@ -28,10 +29,41 @@ from core.pipeline_bubble.schedules.serving import (
 from core.pipeline_bubble.schedules.simulator import Costs, Timeline, simulate
 from core.pipeline_bubble.schedules.validity import Violation, violations
 from core.steps.straggler import Straggler
+from core.text import numbers
 
+MOST_STAGES, MOST_MICROBATCHES = 64, 1024
 ROUNDS = 3
 LOAD, SEQUENCES, TOKENS_EACH, SEED = Fraction(1, 2), 150, 12, 4
 """Random traffic: half of what one GPU could take, so many sequences of so many tokens, from this seed."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One run on the bench, and the share of time that may be idle."""
+
+    stages: int = 8
+    microbatches: int = 16
+    budget_percent: int = 10
+
+    @property
+    def run(self) -> FillDrain:
+        return FillDrain(self.stages, self.microbatches)
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self.stages, Fraction(self.budget_percent, 100))
+
+    def text(self) -> str:
+        """The sizes as they are kept in the address: `8x16`."""
+        return f"{self.stages}x{self.microbatches}"
+
+    @classmethod
+    def pinned(cls, text: str) -> "Bench | None":
+        """The sizes that `text` keeps, or None where it keeps none that the bench could have asked for."""
+        kept = re.fullmatch(r"(\d{1,2})x(\d{1,4})", text)
+        stages, microbatches = map(numbers.whole, kept.groups()) if kept else (0, 0)
+        within = 1 <= stages <= MOST_STAGES and 1 <= microbatches <= MOST_MICROBATCHES
+        return cls(stages, microbatches) if within else None
 
 
 @dataclass(frozen=True)

@@ -91,8 +91,8 @@ def _result(row: Mapping[str, Any]) -> RunResult:
         tokens_equal=row["tokens_equal"],
         max_logit_difference=row["max_logit_difference"],
         all_reduces_per_token=row["all_reduces_per_token"],
-        per_token=_per_token(row["per_token_s"]),
-        single_per_token=_per_token(row["single_per_token_s"]),
+        per_token=read_per_token(row["per_token_s"]),
+        single_per_token=read_per_token(row["single_per_token_s"]),
         all_reduce_s_per_token=row["all_reduce_s_per_token"],
         ranks=tuple(RankBytes(one["weights_bytes"], one["kv_bytes"]) for one in row["ranks"]),
         manifest=read_manifest(row["manifest"]),
@@ -104,10 +104,11 @@ def _result(row: Mapping[str, Any]) -> RunResult:
 
 
 def _optional(row: Mapping[str, Any], name: str) -> PerToken | None:
-    return _per_token(row[name]) if row.get(name) else None
+    return read_per_token(row[name]) if row.get(name) else None
 
 
-def _per_token(row: Mapping[str, float]) -> PerToken:
+def read_per_token(row: Mapping[str, float]) -> PerToken:
+    """What a run says that one thing took, over all times that it was done. Raises KeyError for something else."""
     return PerToken(row["min"], row["mean"], row["median"], row["p95"])
 
 

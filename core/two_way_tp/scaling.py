@@ -11,17 +11,17 @@ Two processes of one machine may share its memory: BW_N is measured, not assumed
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 from typing import Any, Literal
 
-from core.links.fit import LinkFit, fit_link
-from core.links.nccl_tests.records import Row, Table
+from core.links.fit import LinkFit
 from core.models.parameters import dtype_bytes
+from core.two_way_tp.interconnect import fitted_sweep
 from core.two_way_tp.predictions import WIDTHS, all_gather_payload_bytes, all_reduces_per_token
-from core.two_way_tp.result import Manifest, read_manifest
+from core.two_way_tp.result import Manifest, PerToken, read_manifest, read_per_token
 from core.two_way_tp.run_log import RunLogError
 
 Case = Literal["fast", "usual", "slow"]
@@ -31,33 +31,21 @@ _LAYERS, _WIDTH_BYTES = _SHAPE.num_hidden_layers, dtype_bytes(_SHAPE.weight_dtyp
 
 
 @dataclass(frozen=True)
-class SweptSize:
-    """All-reduces of one size with nothing else to do: the least, the median, and what one in twenty exceeds."""
-
-    payload_bytes: int
-    min_s: float
-    median_s: float
-    p95_s: float
-
-
-@dataclass(frozen=True)
 class WidthPoint:
-    """A decode step at one width, measured: medians of both arms, and the spread of the second."""
+    """A decode step at one width, measured, in both arms."""
 
     hidden_size: int
-    single_s: float
-    token_s: float
-    token_min_s: float
-    token_p95_s: float
+    single: PerToken
+    token: PerToken
 
 
 @dataclass(frozen=True)
 class ScalingRun:
-    """One machine and backend: its sums, its memory, and the widths it decoded."""
+    """One machine and backend: its idle sums by payload bytes, its memory, and the widths it decoded."""
 
     backend: str
     tp_size: int
-    sweep: tuple[SweptSize, ...]
+    sweep: tuple[tuple[int, PerToken], ...]
     memory_bytes_per_s: float
     memory_together_bytes_per_s: float
     points: tuple[WidthPoint, ...]
@@ -66,7 +54,7 @@ class ScalingRun:
     @property
     def launch_s(self) -> float:
         """What a step takes however small the model: TP=1 at the least width that was measured."""
-        return min(self.points, key=lambda point: point.hidden_size).single_s
+        return min(self.points, key=lambda point: point.hidden_size).single.median_s
 
     def all_reduce_s(self, payload_bytes: float, case: Case = "usual") -> float:
         """One sum by the fit of the medians; at its fastest and slowest by how far least and p95 lie from them."""
@@ -75,16 +63,13 @@ class ScalingRun:
 
     @cached_property
     def _fit(self) -> LinkFit:
-        rows = tuple(
-            Row(number, one.payload_bytes, 1e6 * one.median_s, None) for number, one in enumerate(self.sweep)
-        )
-        fit = fit_link(Table("all_reduce", self.tp_size, rows))
+        fit = fitted_sweep({payload_bytes: took.median_s for payload_bytes, took in self.sweep}, self.tp_size)
         if fit is None:
             raise RunLogError("the sweep has too few sizes for a fit")
         return fit
 
     def _spread(self, field: str) -> float:
-        return float(median(getattr(one, field) / one.median_s for one in self.sweep))
+        return float(median(getattr(took, field) / took.median_s for _, took in self.sweep))
 
 
 @dataclass(frozen=True)
@@ -168,27 +153,12 @@ def _scaling(row: Mapping[str, Any]) -> ScalingRun:
     return ScalingRun(
         backend=row["backend"],
         tp_size=row["world_size"],
-        sweep=tuple(_swept(one) for one in row["sweep"]),
+        sweep=tuple((one["payload_bytes"], read_per_token(one["took_s"])) for one in row["sweep"]),
         memory_bytes_per_s=row["memory_bytes_per_s"],
         memory_together_bytes_per_s=row["memory_together_bytes_per_s"],
-        points=_points(row["points"]),
+        points=tuple(
+            WidthPoint(one["hidden_size"], *(read_per_token(one[f"{arm}per_token_s"]) for arm in ("single_", "")))
+            for one in row["points"]
+        ),
         manifest=read_manifest(row["manifest"]),
-    )
-
-
-def _swept(row: Mapping[str, Any]) -> SweptSize:
-    took_s = row["took_s"]
-    return SweptSize(row["payload_bytes"], took_s["min"], took_s["median"], took_s["p95"])
-
-
-def _points(rows: Sequence[Mapping[str, Any]]) -> tuple[WidthPoint, ...]:
-    return tuple(
-        WidthPoint(
-            row["hidden_size"],
-            row["single_per_token_s"]["median"],
-            row["per_token_s"]["median"],
-            row["per_token_s"]["min"],
-            row["per_token_s"]["p95"],
-        )
-        for row in rows
     )

@@ -23,7 +23,7 @@ from core.errors import ShardlabError
 from core.links.fitted_tables import fitted_tables
 from core.links.nccl_tests import read_tables
 from core.models.hf_config import model_from_config
-from core.pipeline_bubble.asked import Bench
+from core.pipeline_bubble.experiments import Bench
 from core.placement.topology import read_topology
 from core.scenario import Scenario
 from core.serving.bench_reader import read_bench_results

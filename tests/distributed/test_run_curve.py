@@ -21,7 +21,7 @@ def test_both_arms_of_every_width_are_measured_and_read(tmp_path):
     assert (run.backend, run.tp_size, len(run.sweep)) == ("gloo", 2, 6)
     assert run.memory_bytes_per_s > 1e8
     assert run.memory_together_bytes_per_s > 1e8
-    assert all(one.min_s <= one.median_s <= one.p95_s for one in run.sweep)
+    assert all(took.min_s <= took.median_s <= took.p95_s for _, took in run.sweep)
     found = crossover(run)
     assert found.usual is None or found.usual >= 64
 

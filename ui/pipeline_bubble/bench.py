@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from core.pipeline_bubble.asked import MOST_MICROBATCHES, MOST_STAGES, Bench
 from core.pipeline_bubble.compositions import Compositions
-from core.pipeline_bubble.experiments import Comparison, Serving
+from core.pipeline_bubble.experiments import MOST_MICROBATCHES, MOST_STAGES, Bench, Comparison, Serving
 from core.pipeline_bubble.pairs import pair, shared_ticks
 from core.pipeline_bubble.schedules.actions import exact
 from core.pipeline_bubble.schedules.families import FAMILIES

@@ -3,7 +3,6 @@
 from fractions import Fraction
 from functools import lru_cache
 
-from core.pipeline_bubble.asked import MOST_MICROBATCHES, Bench
 from core.pipeline_bubble.bubble import (
     FillDrain,
     Formula,
@@ -14,7 +13,7 @@ from core.pipeline_bubble.bubble import (
     run_on_ticks,
 )
 from core.pipeline_bubble.compositions import Compositions
-from core.pipeline_bubble.experiments import Cheat, Serving, Stuck
+from core.pipeline_bubble.experiments import MOST_MICROBATCHES, Bench, Cheat, Serving, Stuck
 from core.pipeline_bubble.layouts import Layout
 from core.pipeline_bubble.pairs import Drawn
 from core.pipeline_bubble.schedules.actions import Span

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from core.pipeline_bubble.asked import Bench
 from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.experiments import (
     LOAD,
     SEQUENCES,
     TOKENS_EACH,
+    Bench,
     Cheat,
     Prompt,
     Serving,

@@ -35,8 +35,8 @@ def width_dots(run: ScalingRun) -> list[Row]:
         (point.hidden_size, arm)
         for point in run.points
         for arm in (
-            ("TP=1", True, point.single_s, point.single_s, point.single_s),
-            (f"TP={run.tp_size}", False, point.token_s, point.token_min_s, point.token_p95_s),
+            ("TP=1", True, point.single.median_s, point.single.median_s, point.single.median_s),
+            (f"TP={run.tp_size}", False, point.token.median_s, point.token.min_s, point.token.p95_s),
         )
     )
     return table(

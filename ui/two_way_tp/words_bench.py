@@ -21,7 +21,7 @@ def scaling_fields(run: ScalingRun | None, between: str) -> Mapping[str, object]
     if run is None:
         return {}
     crossing, widest = crossover(run), max(point.hidden_size for point in run.points)
-    gains = [point.hidden_size for point in run.points if point.token_s < point.single_s]
+    gains = [point.hidden_size for point in run.points if point.token.median_s < point.single.median_s]
     wins = said("two_way_tp", "says.from" if gains else "says.none_up", value=min(gains, default=0), widest=widest)
     usual = crossing.usual
     band = {"width_words": width_words(usual), "band_words": band_words(crossing)} if usual else {}

@@ -6,10 +6,9 @@ import re
 import pytest
 
 from core.pipeline_bubble import pairs
-from core.pipeline_bubble.asked import Bench
 from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.compositions import Compositions
-from core.pipeline_bubble.experiments import Comparison, Serving
+from core.pipeline_bubble.experiments import Bench, Comparison, Serving
 from core.scenario import Scenario
 from core.steps.view import View
 from ui.pipeline_bubble import charts, grids, rows

@@ -7,10 +7,9 @@ import pytest
 
 from core.errors import ShardlabError
 from core.pipeline_bubble import pairs
-from core.pipeline_bubble.asked import Bench
 from core.pipeline_bubble.bubble import FillDrain
 from core.pipeline_bubble.compositions import Compositions
-from core.pipeline_bubble.experiments import Cheat, Comparison, Serving, Stuck
+from core.pipeline_bubble.experiments import Bench, Cheat, Comparison, Serving, Stuck
 from core.pipeline_bubble.schedules.actions import Action, Span
 from core.pipeline_bubble.schedules.validity import Violation
 from core.scenario import Scenario
