@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.pipeline_bubble.bubble import fill_drain, run_on_ticks
 from runtime.prose import said
-from ui import progress, shell
+from ui import progress, scenario_bar, shell
 from ui.course import pages as course
 from ui.overview import course_map, journey, words
 from ui.overview import drawing as drawings
@@ -14,7 +14,7 @@ from ui.prose import prose_of
 TOOLS_A_ROW = 3
 
 shell.boot()
-look, trip = shell.look(), journey.shown(shell.scenario())
+look, trip = shell.look(), journey.shown(scenario_bar.scenario())
 prose, palette = prose_of("overview", {**words.fields(), "trip": trip.scenario}), look.palette
 
 

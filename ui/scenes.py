@@ -23,7 +23,7 @@ from core.scenario import Scenario
 from runtime import operators
 from runtime.quantities import local
 from runtime.rooms import Question
-from ui import held_axes, inputs, paths, progress, shell, tested
+from ui import held_axes, inputs, paths, progress, scenario_bar, shell, tested
 from ui.course import pages as course
 from ui.figures.prediction import prediction_line, unit_for
 from ui.labels import label as word
@@ -246,7 +246,7 @@ def open_page(stem: str, *only: str, asking: Sequence[str] = ("question",)) -> P
     return Page(
         entry=entry,
         look=look,
-        scenario=shell.scenario(),
+        scenario=scenario_bar.scenario(),
         scene=names[index],
         head=head,
         body=tabs[index],

@@ -13,7 +13,6 @@ from typing import TypedDict
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from core.scenario import Scenario
 from runtime import content, operators
 from runtime.kept import kept
 from ui import (
@@ -286,8 +285,3 @@ def wall_of(told: object) -> Wall:
 
 def _palette() -> theme.Palette:
     return theme.DARK if st.context.theme.type == "dark" else theme.LIGHT
-
-
-def scenario() -> Scenario:
-    """The scenario of this visit."""
-    return scenario_bar.scenario()

@@ -7,7 +7,7 @@ from core.clinic.case import Bin, Case, Figure, Histogram, Name, Term, bars
 from core.comm_cost.bill import Step
 from core.comm_cost.node_boundary import NodeBill, node_bill
 from core.models.weights import read_weight_bytes
-from core.steps.jitter import histogram_shares, hit_fraction, tail_of
+from core.steps.jitter import drawn_of, histogram_shares, hit_fraction
 
 MODEL, GPU, INSIDE, NETWORK = "llama-3-70b", "h100-sxm", "nvlink-4", "ethernet-200g"
 GPUS_PER_NODE, NODES, BATCH = 8, 2, 8
@@ -33,7 +33,7 @@ def cross_node(rng: np.random.Generator) -> Case:
     piped_messages = GPUS_PER_NODE * (NODES - 1)
     steps = _steps(wide.whole.total_s, messages, rng)
     piped = _steps(piped_s, piped_messages, rng)
-    tail, mended = tail_of(steps), tail_of(piped)
+    tail, mended = drawn_of(steps), drawn_of(piped)
     return Case(
         key="cross_node",
         truth="messages",

@@ -73,41 +73,27 @@ def hit_fraction(chance: float, trials: int) -> float:
 
 
 @dataclass(frozen=True)
-class Tail:
-    """The median and the 99th percentile of many times."""
+class Drawn:
+    """What many times come to: their mean, and the two quantiles that a dashboard shows."""
 
+    mean_s: float
     p50_s: float
     p99_s: float
 
 
-def tail_of(times_s: np.ndarray) -> Tail:
-    """The two quantiles a dashboard shows."""
+def drawn_of(times_s: np.ndarray) -> Drawn:
+    """Many times in one line."""
     median, high = np.quantile(times_s, (0.5, 0.99))
-    return Tail(float(median), float(high))
+    return Drawn(float(times_s.mean()), float(median), float(high))
 
 
-def lockstep_samples(ranks: int, mean_s: float, steps: int, rng: np.random.Generator) -> np.ndarray:
-    """Steps' extra time in lockstep: the largest of N exponential delays, drawn `steps` times."""
+def sampled_largest(ranks: int, mean_s: float, steps: int, seed: int) -> Drawn:
+    """The largest of N exponential delays over `steps` drawn steps: what the closed forms are held against."""
     require_positive(ranks=ranks, steps=steps)
-    worst: np.ndarray = rng.exponential(mean_s, (steps, ranks)).max(axis=1)
-    return worst
+    return drawn_of(np.random.default_rng(seed).exponential(mean_s, (steps, ranks)).max(axis=1))
 
 
 def histogram_shares(times_s: np.ndarray, edges_s: np.ndarray) -> np.ndarray:
     """The share of all times in each bin, the last bin closed; none outside of the edges is counted."""
     counts, _ = np.histogram(times_s, edges_s)
     return counts / len(times_s)
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """What many drawn steps come to: their mean and their 99th percentile."""
-
-    mean_s: float
-    p99_s: float
-
-
-def sampled_largest(ranks: int, mean_s: float, steps: int, seed: int) -> Drawn:
-    """The largest of N exponential delays over `steps` drawn steps: what the closed forms are held against."""
-    times = lockstep_samples(ranks, mean_s, steps, np.random.default_rng(seed))
-    return Drawn(float(times.mean()), tail_of(times).p99_s)

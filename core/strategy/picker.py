@@ -30,6 +30,8 @@ USUAL: Mapping[Purpose, tuple[int, int]] = {
 """Sequences and their tokens where nothing was said: of a training step, and what `plan` takes for granted."""
 NONE = "none"
 RECOMPUTED = "whole layers recomputed"
+DATA_PARALLEL = (*ZERO_NAMES[:3], "FSDP")
+"""Of a stage of ZeRO, the third by its name in PyTorch."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ def layout_family(layout: Layout) -> str:
 
 def strategy_family(strategy: Strategy) -> str:
     """The kind of a composition that trains: the axes it cuts the model along, else its data parallelism."""
-    alone = data_parallel_name(strategy.zero) if strategy.dp_size > 1 else "one GPU"
+    alone = DATA_PARALLEL[strategy.zero] if strategy.dp_size > 1 else "one GPU"
     return _cut(strategy.tp_size, strategy.pp_size, strategy.ep_size) or alone
 
 
@@ -159,8 +161,3 @@ def _cut(tp_size: int, pp_size: int, ep_size: int) -> str:
     """The axes that a layout cuts the model along, as the field writes them: `TP × PP`; empty for none."""
     parts = (("TP", tp_size), ("PP", pp_size), ("EP", ep_size))
     return " × ".join(name for name, size in parts if size > 1)
-
-
-def data_parallel_name(zero: int) -> str:
-    """DDP, ZeRO-1, ZeRO-2, and the third stage by its name in PyTorch."""
-    return "FSDP" if zero == 3 else ZERO_NAMES[zero]

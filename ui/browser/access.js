@@ -63,8 +63,10 @@ function typeDecimal(event) {
   document.execCommand('insertText', false, typed.trim().replace(',', '.'));
 }
 
+// Set where it is not so yet; dropped where the value is null.
 function setOnce(element, name, value) {
-  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+  if (value === null) element.removeAttribute(name);
+  else if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
 // A chart is one picture with its reading as its name, and not each word of its axes; the buttons over it do not say that
@@ -95,8 +97,7 @@ function levelHeads(heads) {
     if (!head.checkVisibility({ visibilityProperty: true })) continue;
     const level = Math.min(Number(head.tagName[1]), above + 1);
     above = level;
-    if (level === Number(head.tagName[1])) head.removeAttribute('aria-level');
-    else setOnce(head, 'aria-level', String(level));
+    setOnce(head, 'aria-level', level === Number(head.tagName[1]) ? null : String(level));
   }
 }
 
@@ -127,19 +128,14 @@ function sayOfPage() {
     if (HEADS.includes(element.tagName)) heads.push(element);
     if (element.tagName === 'TABLE') nameCells(element);
     // a bare block of code, wider than its place
-    if (element.tagName === 'PRE') {
-      if (element.scrollWidth > element.clientWidth + 1) setOnce(element, 'tabindex', '0');
-      else element.removeAttribute('tabindex');
-    }
+    if (element.tagName === 'PRE') setOnce(element, 'tabindex', element.scrollWidth > element.clientWidth + 1 ? '0' : null);
   }
   levelHeads(heads);
   // what floats over the page is within it, where there is anything
   for (const floating of document.querySelectorAll('#stFloatingOverlayPortal, body > [data-floating-ui-portal]')) {
     const name = floating.textContent.trim() ? document.title.split(' · ').at(-1) : '';
-    if (name) setOnce(floating, 'role', 'region');
-    else floating.removeAttribute('role');
-    if (name) setOnce(floating, 'aria-label', name);
-    else floating.removeAttribute('aria-label');
+    setOnce(floating, 'role', name ? 'region' : null);
+    setOnce(floating, 'aria-label', name || null);
   }
   for (const told of document.querySelectorAll('.st-key-room_where, .st-key-room_sent')) setOnce(told, 'role', 'status');
   // the menu of a phone mixes heads and links in one list

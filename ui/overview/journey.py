@@ -10,11 +10,11 @@ from ui import address, progress, tested
 from ui.course import pages as course
 from ui.overview import rows_journey as rows
 from ui.players import journey_player as player
-from ui.players.ring_player import Message
 from ui.prose import Prose
 from ui.theme import Look
 
 PARAM = "home_trip"
+Row = dict[str, object]
 
 
 def shown(scenario: Scenario) -> trips.Shown:
@@ -39,48 +39,50 @@ def draw(shown: trips.Shown, prose: Prose, look: Look) -> None:
 
 
 @st.cache_data(max_entries=16)
-def _played(
-    shown: trips.Shown, language: str
-) -> tuple[player.Choices, list[player.Trip], dict[str, player.Program]]:
-    """What is played, kept by the language that its words are in."""
+def _played(shown: trips.Shown, language: str) -> tuple[Row, list[Row], Row]:
+    """What is played, as the player has it, kept by the language that its words are in."""
     choices = trips.choices(shown)
-    asked = player.Choices(
-        list(shown.ranks), rows.link_names(shown), trips.batches_of(shown.scenario), trips.first(shown)
-    )
-    programs = {way: _program(drawn) for way, drawn in trips.programs(choices).items()}
+    asked = {
+        "tp": list(shown.ranks),
+        "links": rows.link_names(shown),
+        "batch": trips.batches_of(shown.scenario),
+        "first": trips.first(shown),
+    }
+    programs: Row = {way: _program(drawn) for way, drawn in trips.programs(choices).items()}
     return asked, [_trip(choice) for choice in choices], programs
 
 
-def _trip(choice: trips.Choice) -> player.Trip:
+def _trip(choice: trips.Choice) -> Row:
     trip = choice.trip
-    return player.Trip(
-        total=trip.total_s,
-        attention=trip.attention_s,
-        mlp=trip.mlp_s,
-        sum=trip.sum_s,
-        launch=trip.one_sum.base_s,
-        rounds=trip.rounds,
-        latency=trip.hop_latency_s,
-        bandwidth=trip.hop_bandwidth_s,
-        rate=trip.tokens_per_s,
-        ideal=trip.free_tokens_per_s,
-        program=choice.way,
-        fits=choice.fits,
-        told=rows.in_words(choice),
-        stops=tuple(
-            player.Stop(stop.moment, stop.number, stop.time_s, seconds(stop.time_s)) for stop in trip.stops
-        ),
-    )
+    return {
+        "total": trip.total_s,
+        "attention": trip.attention_s,
+        "mlp": trip.mlp_s,
+        "sum": trip.sum_s,
+        "launch": trip.one_sum.base_s,
+        "rounds": trip.rounds,
+        "latency": trip.hop_latency_s,
+        "bandwidth": trip.hop_bandwidth_s,
+        "rate": trip.tokens_per_s,
+        "ideal": trip.free_tokens_per_s,
+        "program": choice.way,
+        "fits": choice.fits,
+        "told": rows.in_words(choice),
+        "stops": [
+            {"moment": one.moment, "number": one.number, "time": one.time_s, "text": seconds(one.time_s)}
+            for one in trip.stops
+        ],
+    }
 
 
-def _program(drawn: trips.Drawn) -> player.Program:
+def _program(drawn: trips.Drawn) -> Row:
     steps = drawn.program
-    return player.Program(
-        ranks=steps.ranks,
-        chunks=steps.chunks,
-        rounds=tuple(
-            tuple(Message(message.source, message.target, len(message.chunks)) for message in messages)
+    return {
+        "ranks": steps.ranks,
+        "chunks": steps.chunks,
+        "rounds": [
+            [{"source": one.source, "target": one.target, "chunks": len(one.chunks)} for one in messages]
             for messages in steps.rounds
-        ),
-        held=tuple(tuple(tuple(tuple(sorted(part)) for part in rank) for rank in state) for state in drawn.held),
-    )
+        ],
+        "held": [[[sorted(part) for part in rank] for rank in state] for state in drawn.held],
+    }

@@ -103,7 +103,7 @@ def _play(page: Page, asked: Asked, named: int | None) -> None:
             detail=rows.detail(lane.entrant),
             waiting=tuple(lane.waiting_at(time_s) for time_s in samples),
             fill=tuple(round(lane.fill_at(time_s), 4) for time_s in samples),
-            standings=tuple(player.Standing(**rows.standing(lane, time_s)) for time_s in stops),
+            standings=tuple(rows.standing(lane, time_s) for time_s in stops),
             verdict=rows.verdict(ran, number - 1),
             first=number - 1 == ran.winner,
             named=number == named,

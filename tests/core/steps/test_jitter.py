@@ -7,21 +7,20 @@ import pytest
 
 from core.errors import OutOfRangeError
 from core.steps.jitter import (
+    drawn_of,
     expected_max_exponential,
     expected_max_normal,
     exponential_max_quantile,
     harmonic,
     hit_fraction,
-    lockstep_samples,
     sampled_largest,
-    tail_of,
 )
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 8, 64])
 def test_the_largest_of_n_exponentials_is_the_harmonic_number_of_means(ranks):
     """40,000 draws: the standard error of the mean is below 0.7 % of it; five of those are allowed."""
-    drawn = lockstep_samples(ranks, 2e-3, 40_000, np.random.default_rng(1)).mean()
+    drawn = sampled_largest(ranks, 2e-3, 40_000, 1).mean_s
     assert drawn == pytest.approx(expected_max_exponential(2e-3, ranks), rel=0.035)
 
 
@@ -72,7 +71,7 @@ def test_a_chance_is_below_one(chance):
 
 def test_the_tail_of_a_hundred_times():
     """1 to 101: the middle is 51, and one in a hundred lies above 100."""
-    tail = tail_of(np.arange(1.0, 102.0))
+    tail = drawn_of(np.arange(1.0, 102.0))
     assert (tail.p50_s, tail.p99_s) == (51, 100)
 
 

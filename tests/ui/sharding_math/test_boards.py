@@ -100,11 +100,14 @@ def test_the_activation_first_stands_beside_a_dense_result_after_its_activation(
         assert dense["name"] == "dense σ(y)"
 
 
-def test_a_view_is_plain_json_with_a_caption_a_step_and_notes():
+def test_a_view_is_plain_json_with_a_caption_a_step_and_notes(monkeypatch):
     trial = Trial(in_features=8, out_features=8, num_ranks=4, dtype="float32", order="ring")
     prose = prose_of("sharding_math", fields(Scenario(), "row", 4, "No all-reduce", trial))
     seen = view(run("row", 4, fmt=FLOAT32), prose, "row", 8192, FLOAT32)
-    data = json.loads(json.dumps(stepper.payload([seen, seen], "row", True, 3, True)))
+    sent = []
+    monkeypatch.setattr(stepper, "_stepper", lambda key, data: sent.append(json.loads(json.dumps(data))))
+    stepper.block_stepper(seen, seen, key="row", present=True, start=3)
+    (data,) = sent
     assert (data["start"], data["present"], len(data["views"])) == (3, True, 2)
     assert data["views"][1]["board"]["rows"][0]["blocks"][3]["cells"] == [["−1.1"]]
     assert all(data["views"][0]["captions"])

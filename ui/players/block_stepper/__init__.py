@@ -52,6 +52,13 @@ def block_stepper(
     `controls` it is a still picture. `present` draws for a projector. The step is kept in the address under
     `param`, by its key; nothing is sent for it.
     """
-    head = {"name": key, "present": present, "start": start, "controls": controls, "param": param}
-    drawn = [{**vars(view), "notes": list(map(vars, view.notes))} for view in views]
-    _stepper(key=key, data={**head, "views": drawn, "words": kit.words("stepper")})
+    data = {
+        "views": [{**vars(view), "notes": list(map(vars, view.notes))} for view in views],
+        "name": key,
+        "present": present,
+        "start": start,
+        "controls": controls,
+        "words": kit.words("stepper"),
+        "param": param,
+    }
+    _stepper(key=key, data=data)

@@ -4,7 +4,7 @@ It draws what core has counted: how many wait and how full the cache is at each 
 in words. It counts nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,20 +17,8 @@ _player = kit.component("race_player", HERE, SCRIPTS)
 
 
 @dataclass(frozen=True)
-class Standing:
-    """A lane's numbers at a stop, in words."""
-
-    waiting: str
-    running: str
-    cache: str
-    first: str
-    between: str
-    done: str
-
-
-@dataclass(frozen=True)
 class Lane:
-    """One plan: requests that wait and the share of the cache that is held, by sample; its standing by stop.
+    """One plan: requests that wait and the share of the cache that is held, by sample; its numbers by stop.
 
     `verdict` stands under its name once the race is over: `first`, if it won. `named` is the one that was guessed.
     """
@@ -39,7 +27,7 @@ class Lane:
     detail: str
     waiting: tuple[int, ...]
     fill: tuple[float, ...]
-    standings: tuple[Standing, ...]
+    standings: tuple[Mapping[str, str], ...]
     verdict: str
     first: bool = False
     named: bool = False
