@@ -10,8 +10,7 @@ from core.startup_log.records import Given, Report
 from runtime.prose import said as phrase
 from ui import address, inputs, paste, scenes
 from ui.figures.frames import frame
-from ui.startup_log import charts, told, words
-from ui.startup_log import report as rows_of
+from ui.startup_log import charts, report, words
 from ui.startup_log import rows_exercises as cases
 
 AS_LOGGED, UNDECIDED = "as the log says", "undecided"
@@ -48,7 +47,7 @@ def read() -> None:
     if not text:
         page.reading("read.example")
     with page.guarded():
-        told.draw(page, report_of(text or rows_of.EXAMPLE, config, named, tp_size, pp_size), "read")
+        report.draw(page, report_of(text or report.EXAMPLE, config, named, tp_size, pp_size), "read")
 
 
 def exercises() -> None:
@@ -74,7 +73,7 @@ def exercises() -> None:
         sign = "open" if choice == UNDECIDED else "ok" if choice == exercise.answer else "off"
         page.verdict(sign, f"exercises.right_{exercise.key}")
         with page.guarded():
-            told.draw(page, read_log(exercise.log), exercise.key)
+            report.draw(page, read_log(exercise.log), exercise.key)
 
 
 def formulas() -> None:

@@ -9,20 +9,24 @@ from html import escape
 from pathlib import Path
 
 from runtime.prose import named, said
-from ui.startup_log.rows import SIGNS, AnswerRow, LogRow
+from runtime.rows import Row
 
+SIGNS = {"ok": "✓", "off": "✕", "unexplained": "?"}
 _CSS = Path(__file__).with_suffix(".css")
 PREDICTED, LOGGED = "predicted", "logged"
 
 
 def log_table(
-    rows: Sequence[LogRow],
+    rows: Sequence[Row],
     meanings: Mapping[str, str],
     caption: str,
     present: bool = False,
     printed: str = "",
 ) -> str:
-    """The table. `meanings` holds a sentence a topic; `caption` is only read out; `printed` heads the lines."""
+    """The table, of rows with the line's number, what stands `before`, in and after its `field`, and both numbers.
+
+    `meanings` holds a sentence a topic; `caption` is only read out; `printed` heads the lines.
+    """
     body = "".join(_row(row, meanings[row.topic]) for row in rows)
     means, verdict = said("startup_log", "says.what_it_means"), said("startup_log", "says.verdict")
     printed = printed or said("startup_log", "says.what_program_printed")
@@ -49,7 +53,7 @@ def _right(name: str) -> str:
     return ' style="text-align: right"' if name in map(_name, (PREDICTED, LOGGED)) else ""
 
 
-def _row(row: LogRow, meaning: str) -> str:
+def _row(row: Row, meaning: str) -> str:
     line = f"{escape(row.before)}<b>{escape(row.field)}</b>{escape(row.after)}"
     formula = f'<span class="formula">{escape(row.formula)}</span>' if row.formula else ""
     verdict = f"{SIGNS[row.verdict]} {escape(_name(row.verdict))} <small>{escape(row.residual)}</small>"
@@ -62,13 +66,13 @@ def _row(row: LogRow, meaning: str) -> str:
     )
 
 
-def answer_table(rows: Sequence[AnswerRow], caption: str) -> str:
+def answer_table(rows: Sequence[Row], caption: str) -> str:
     """What was asked, what two ranks answer, and what they answer when done wrong."""
     names = (*(said("startup_log", f"says.{name}") for name in ("given", "two_ranks", "two_ranks_wrong")), "")
     return _table("log-table answers", names, "".join(map(_answer, rows)), caption)
 
 
-def _answer(row: AnswerRow) -> str:
+def _answer(row: Row) -> str:
     verdict, same = ("ok", "the_same") if row.same else ("off", "not_the_same")
     word = said("startup_log", f"says.{same}")
     return (

@@ -1,13 +1,19 @@
-"""The log reader's rows: a report's lines with ranks that agree folded, each figure picked out of its line."""
+"""A log as it is told: each figure in its line beside its prediction, ranks that agree folded, and what else is said."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from core.startup_log.records import Check, Report, Verdict
+import streamlit as st
+
+from core.startup_log.records import Check, Report
 from runtime.prose import named, said, worded
 from runtime.quantities import percent
-from ui.startup_log.charts import amount
-from ui.startup_log.rows import LogRow
+from runtime.rows import Row
+from ui.figures.frames import frame
+from ui.prose import escape
+from ui.scenes import Page
+from ui.startup_log import words
+from ui.startup_log.charts import amount, residual_marks
+from ui.startup_log.log_table import log_table
 
 SHOWN = 60
 """Lines a page's table has room for; the CSV has all."""
@@ -40,47 +46,54 @@ _NAMES: dict[str, str] = {
     "kv_size_gib": "size of the cache",
     "bytes_per_token": "bytes a token",
 }
-QUANTITY_NAMES = tuple(_NAMES.values())
 """What each quantity is called on the page, in the order of the schema."""
 
 
-@dataclass(frozen=True)
-class CheckRow:
-    """A check as the table and its CSV show it; `ranks` where several printed the same."""
+def draw(page: Page, report: Report, name: str) -> None:
+    """A report: what the log is about, each figure in its line, the residuals, and what else is said."""
+    page.fill(words.report(report))
+    page.say("read.about")
+    checks = check_rows(report)
+    meanings = {
+        named("startup_log", word): page.prose.text(f"meaning.{quantity.removesuffix('_gib')}")
+        for quantity, word in _NAMES.items()
+    }
+    caption = page.prose.plain("read.caption")
+    printed = said("startup_log", "says.what_engine_printed")
+    if checks:
+        st.html(log_table(log_rows(checks), meanings, caption, page.look.present, printed))
+    else:
+        page.reading("read.nothing")
+    if report.remarks:
+        with st.container(key=f"aside_remarks_{name}"):
+            st.markdown("\n".join(f"- {escape(worded(remark))}" for remark in report.remarks))
+    if name == "read" and any(row.predicted is not None for row in checks):
+        with st.container(key="aside_residuals"):
+            table = frame(checks)
+            page.figure(residual_marks(table, page.look), "read.reading", table, "startup_log")
 
-    line: int
-    ranks: str
-    quantity: str
-    logged: float
-    predicted: float | None
-    unit: str
-    residual_percent: float | None
-    verdict: Verdict
-    formula: str
-    text: str
 
-
-def check_rows(report: Report) -> list[CheckRow]:
-    """The checks, those of ranks that printed the same thing as one row."""
+def check_rows(report: Report) -> list[Row]:
+    """The checks as the table and its CSV show them, those of ranks that printed the same thing as one row."""
     folded: dict[tuple[object, ...], list[Check]] = {}
     for check in report.checks:
         folded.setdefault((check.quantity, check.logged, check.predicted, worded(check.formula)), []).append(check)
     return [_row(group, formula) for (*_, formula), group in folded.items()]
 
 
-def _row(group: Sequence[Check], formula: object) -> CheckRow:
+def _row(group: Sequence[Check], formula: object) -> Row:
     first = group[0]
-    return CheckRow(
-        first.line,
-        _ranks(group),
-        named("startup_log", _NAMES[first.quantity]),
-        first.logged,
-        first.predicted,
-        first.unit,
-        None if first.residual_fraction is None else 100 * first.residual_fraction,
-        first.verdict,
-        str(formula),
-        first.text,
+    return Row(
+        line=first.line,
+        ranks=_ranks(group),
+        quantity=named("startup_log", _NAMES[first.quantity]),
+        logged=first.logged,
+        predicted=first.predicted,
+        unit=first.unit,
+        residual_percent=None if first.residual_fraction is None else 100 * first.residual_fraction,
+        verdict=first.verdict,
+        formula=str(formula),
+        text=first.text,
     )
 
 
@@ -96,28 +109,28 @@ def _ranks(group: Sequence[Check]) -> str:
     )
 
 
-def log_rows(rows: Sequence[CheckRow]) -> list[LogRow]:
+def log_rows(rows: Sequence[Row]) -> list[Row]:
     """The rows as the table of a run shows them: the figure in its line picked out."""
     return [_log_row(row) for row in rows[:SHOWN]]
 
 
-def _log_row(row: CheckRow) -> LogRow:
+def _log_row(row: Row) -> Row:
     before, field, after = _picked(row)
-    return LogRow(
-        row.line,
-        before,
-        field,
-        after,
-        row.quantity,
-        f"{row.ranks}: {row.formula}" if row.ranks else row.formula,
-        "–" if row.predicted is None else amount(row.predicted, row.unit),
-        amount(row.logged, row.unit),
-        row.verdict,
-        "" if row.residual_percent is None else percent(row.residual_percent / 100, 3),
+    return Row(
+        number=row.line,
+        before=before,
+        field=field,
+        after=after,
+        topic=row.quantity,
+        formula=f"{row.ranks}: {row.formula}" if row.ranks else row.formula,
+        predicted="–" if row.predicted is None else amount(row.predicted, row.unit),
+        logged=amount(row.logged, row.unit),
+        verdict=row.verdict,
+        residual="" if row.residual_percent is None else percent(row.residual_percent / 100, 3),
     )
 
 
-def _picked(row: CheckRow) -> tuple[str, str, str]:
+def _picked(row: Row) -> tuple[str, str, str]:
     """The line around the figure, as the engine wrote it; cut to what a table has room for."""
     text = row.text if len(row.text) <= 220 else f"…{row.text[-219:]}"
     value = row.logged
@@ -126,8 +139,3 @@ def _picked(row: CheckRow) -> tuple[str, str, str]:
         if picked:
             return before, picked, after
     return text, "", ""
-
-
-def notes(report: Report) -> list[str]:
-    """What else the log says, in words."""
-    return [worded(remark) for remark in report.remarks]

@@ -1,7 +1,6 @@
 """Lab 02: the rows a page draws, from a run's log and core's predictions."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.specs import ModelSpec
@@ -18,7 +17,6 @@ from runtime.prose import named, said, worded
 from runtime.quantities import grouped, local, plain, seconds, significant
 from runtime.rows import Row, table
 from ui.comm_cost.rows_payloads import CurvePoint, Mark, MeasuredDot, ruled
-from ui.startup_log.rows import AnswerRow, LogRow
 
 SHOWN_TOPICS = ("world", "weights", "kv", "collectives", "bytes", "all_reduce", "gather", "token", "tokens")
 """One row each, of rank 0; another rank's line is shown where it differs from its prediction."""
@@ -31,30 +29,29 @@ def shown(log: RunLog) -> list[Reading]:
     return [reading for reading in readings if reading is first[reading.topic] or reading.verdict != "ok"]
 
 
-def log_rows(readings: Sequence[Reading]) -> list[LogRow]:
+def log_rows(readings: Sequence[Reading]) -> list[Row]:
     """Readings as rows of the table; a second field read from a line is shown without the line."""
     seen: set[int] = set()
     rows = []
-    for row in map(_log_row, readings):
-        rows.append(replace(row, before="", after="") if row.number in seen else row)
-        seen.add(row.number)
+    for reading in readings:
+        before, field, after = reading.parts
+        number = reading.line.number
+        rows.append(
+            Row(
+                number=number,
+                before="" if number in seen else before,
+                field=field,
+                after="" if number in seen else after,
+                topic=reading.topic,
+                formula=worded(reading.formula) if reading.formula else "",
+                predicted=_in_words(reading.predicted, reading.unit),
+                logged=_in_words(reading.logged, reading.unit),
+                verdict=reading.verdict,
+                residual=_residual(reading),
+            )
+        )
+        seen.add(number)
     return rows
-
-
-def _log_row(reading: Reading) -> LogRow:
-    before, field, after = reading.parts
-    return LogRow(
-        reading.line.number,
-        before,
-        field,
-        after,
-        reading.topic,
-        worded(reading.formula) if reading.formula else "",
-        _in_words(reading.predicted, reading.unit),
-        _in_words(reading.logged, reading.unit),
-        reading.verdict,
-        _residual(reading),
-    )
 
 
 def _in_words(value: float, unit: str) -> str:
@@ -132,13 +129,11 @@ def slowed_bars(slowed: Slowed) -> list[Row]:
     return stretches(rows)
 
 
-def answers(log: RunLog, how: str) -> list[AnswerRow]:
+def answers(log: RunLog, how: str) -> list[Row]:
     """The first sentences, answered rightly and by a wrong variant of the layers."""
     wrong = next(one for one in log.broken if one.how == how)
-    return [
-        AnswerRow(right.given, right.answer, answer, right.answer == answer)
-        for right, answer in zip(log.answers, wrong.answers, strict=False)
-    ]
+    both = zip(log.answers, wrong.answers, strict=False)
+    return [Row(given=one.given, right=one.answer, wrong=answer, same=one.answer == answer) for one, answer in both]
 
 
 def link_dots(log: RunLog, name: str) -> list[MeasuredDot]:
