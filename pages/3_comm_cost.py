@@ -9,11 +9,10 @@ from core.steps import view as views
 from runtime.measurements import measured_all_reduces
 from ui import inputs, scenes
 from ui.comm_cost import bench as comm_bench
-from ui.comm_cost import payloads as comm_payloads
 from ui.comm_cost import rounds as comm_rounds
 from ui.comm_cost import rows as rows_of
 from ui.comm_cost import rows_slips as slips
-from ui.comm_cost import slips as comm_slips
+from ui.comm_cost import scenes as comm_scenes
 from ui.comm_cost import words
 from ui.comm_cost.words_bench import rounds as rounds_fields
 
@@ -98,7 +97,7 @@ def break_it() -> None:
         page.say("break_it.ask")
     if slip in slips.OF_THE_SCENARIO:
         warn()
-    comm_slips.draw(page, slip, view, points)
+    comm_scenes.break_it(page, slip, view, points)
 
 
 def bench() -> None:
@@ -111,7 +110,7 @@ page.play(
     lambda: {**words.fields(view, asked.own, points), **rounds_fields(all_reduce)},
     question=question,
     see=see,
-    count=lambda: comm_payloads.draw(page, view, points, warn),
+    count=lambda: comm_scenes.count(page, view, points, warn),
     break_it=break_it,
     bench=bench,
     build=lambda: page.say("build.body"),

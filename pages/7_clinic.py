@@ -98,7 +98,7 @@ def all_reduce() -> None:
 
 
 page.play(
-    lambda: words.fields(words.Shown(case, given.right(cases), knob, decision, tokens, payload_bytes, hang)),
+    lambda: words.fields(case, given.right(cases), knob, decision, tokens, payload_bytes, hang),
     cases=lambda: clinic_cases.draw(page, case, given, cases),
     straggler=slow_rank,
     all_reduce=all_reduce,

@@ -7,13 +7,13 @@ import streamlit as st
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.strategy.block import Block, block_under
 from core.units import GB
+from runtime.rows import Row
 from ui import beside, scenes, tested
 from ui.figures.frames import frame
 from ui.strategy import bench as strategy_bench
-from ui.strategy import block as strategy_block
 from ui.strategy import charts, rows
-from ui.strategy import room as strategy_room
 from ui.strategy import rows_scenes as scene_rows
+from ui.strategy import scenes as strategy_scenes
 from ui.strategy.words import everywhere, memory_fields, picker_fields, room_fields, serving_fields, steps
 
 page = scenes.open_page("strategy", asking=("memory",))
@@ -26,7 +26,7 @@ def block_asked() -> Block:
     return block_under(asked.strategy, scenario.model_spec, asked.block_ranks, 1)
 
 
-def timed() -> list[scene_rows.Timed]:
+def timed() -> list[Row]:
     payload = allreduce_payload_bytes(scenario.prompt_tokens, scenario.model_spec.hidden_size)
     return scene_rows.timed(asked.op, asked.room_ranks, payload, asked.over)
 
@@ -108,8 +108,8 @@ page.play(
     fields,
     memory=memory,
     picker=picker,
-    block=lambda: strategy_block.draw(page, asked.strategy, asked.block_ranks, block_asked()),
-    collectives=lambda: strategy_room.draw(page, asked.op, timed()),
+    block=lambda: strategy_scenes.block(page, asked.strategy, asked.block_ranks, block_asked()),
+    collectives=lambda: strategy_scenes.collective(page, asked.op, timed()),
     serving=serving,
     limits=lambda: page.say("limits.body"),
 )

@@ -44,7 +44,7 @@ from tests.core.serving.test_bench_results import PRINTED, SAVED
 from tests.core.startup_log.printed_logs import DEEPSEEK, QWEN2
 from ui.comm_cost.rows import AskedBill
 from ui.placement.examples import EXAMPLE_CONFIG, EXAMPLE_TRACE
-from ui.placement.pin import Pin
+from ui.placement.pin import read_pin
 
 CASES = Path(os.environ.get("SHARDLAB_CASES", ""))
 INPUTS, PARTS = 20_000, 4
@@ -164,7 +164,7 @@ def run(text: str) -> object:
 
 def address(text: str) -> object:
     """A text in every place of an address that holds more than one number."""
-    kept = (AskedBill.from_text(text), Pin.from_text(text), Bench.pinned(text), Sheet.from_text(text))
+    kept = (AskedBill.from_text(text), read_pin(text), Bench.pinned(text), Sheet.from_text(text))
     return kept, measured_link_of(text), read_quantity(text), Scenario.from_query(dict.fromkeys(ASKED, text))
 
 

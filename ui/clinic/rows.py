@@ -1,11 +1,8 @@
 """The clinic: what the figures of its cases draw."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import replace
 
 from core.clinic.case import Bars, Histogram, Lines, Term
-from core.clinic.three_waits import Response
 from core.units import GIB
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes, percent, seconds
@@ -18,11 +15,6 @@ def bar_name(bar: str) -> str:
     """What a bar or a line is called: core's short name for it, or a kind and its number, in words."""
     numbered = _NUMBERED.fullmatch(bar)
     return said("clinic", f"bar.{numbered[1]}", n=numbered[2]) if numbered else named("clinic", bar)
-
-
-def named_responses(responses: Iterable[Response]) -> list[Response]:
-    """Each kind of work in words."""
-    return [replace(row, kind=bar_name(row.kind)) for row in responses]
 
 
 def unit_of(bars: Bars) -> str:

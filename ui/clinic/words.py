@@ -1,7 +1,6 @@
 """The clinic: what its prose names, rows of core and of its open case."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from core.clinic import Case
 from core.clinic.cross_node import STALL_CHANCE, STALL_S
@@ -25,31 +24,33 @@ def name_of(prose: Prose, case: Case, code: str) -> str:
     return next((prose.text(block) for block in blocks if prose.has(block)), code)
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What the page shows: the open case, how many diagnoses were right of how many, and what its benches ask."""
+def fields(
+    case: Case,
+    score: tuple[int, int],
+    knob: Knob,
+    decision: Decision,
+    rows: int,
+    payload_bytes: int,
+    hang: HangState,
+) -> Mapping[str, object]:
+    """What the page's prose names: rows of core, and the open case's figures as core writes them.
 
-    case: Case
-    score: tuple[int, int]
-    knob: Knob
-    decision: Decision
-    rows: int
-    payload_bytes: int
-    hang: HangState
-
-
-def fields(shown: Shown) -> Mapping[str, object]:
-    """What the page's prose names: rows of core, and the open case's figures as core writes them."""
-    right, graded = shown.score
+    `score` is how many diagnoses were right of how many; so many `rows` of a step make the all-reduce's payload.
+    """
+    right, graded = score
     return {
-        **{name: local(text) for name, text in shown.case.fields().items()},
+        **{name: local(text) for name, text in case.fields().items()},
         "right": right,
         "graded": graded,
+        "scenario": knob.scenario,
+        "rows": rows,
+        "payload_bytes": payload_bytes,
+        "kernel": kernel(decision.machine, payload_bytes),
         "messages_a_stall": round(1 / STALL_CHANCE),
         "stall_s": STALL_S,
-        **_straggler_fields(shown.knob),
-        **_kernel_fields(shown),
-        **_hang_fields(shown.hang),
+        **_straggler_fields(knob),
+        **_kernel_fields(decision),
+        **_hang_fields(hang),
     }
 
 
@@ -76,15 +77,10 @@ def _straggler_fields(knob: Knob) -> Mapping[str, object]:
     }
 
 
-def _kernel_fields(shown: Shown) -> Mapping[str, object]:
-    decision = shown.decision
+def _kernel_fields(decision: Decision) -> Mapping[str, object]:
     return {
         "decision": decision,
         "rule": asks(decision.stopped_by, decision.machine) if decision.stopped_by else "",
-        "payload_bytes": shown.payload_bytes,
-        "rows": shown.rows,
-        "scenario": shown.knob.scenario,
-        "kernel": kernel(decision.machine, shown.payload_bytes),
         "releases": len(RELEASES_READ),
         "first": RELEASES_READ[0],
         "newest": RELEASES_READ[-1],

@@ -1,7 +1,6 @@
 """Lab 03's residuals: what the napkin model misses, by machine, by payload and by the way a kernel is launched."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import log
 
 from core.catalog import link
@@ -10,7 +9,7 @@ from core.steps.view import View, ring_series
 from core.units import KIB, MIB
 from runtime.kept import kept
 from runtime.prose import named
-from runtime.rows import Row
+from runtime.rows import Row, table
 
 NAMES = {
     "a100-nccl": "A100, NCCL",
@@ -72,16 +71,6 @@ def by_ranks(points: Sequence[MeasuredPoint]) -> list[Row]:
     ]
 
 
-@dataclass(frozen=True)
-class Named:
-    """A residual with its name, where a measured point stands off the model's line."""
-
-    payload_bytes: int
-    time_us: float
-    name: str
-    above: bool
-
-
 _STRETCHES = (
     (512, 8 * KIB, "launch", "fewer hops than a ring"),
     (16 * KIB, 4 * MIB, "protocol", ""),
@@ -91,23 +80,21 @@ _STRETCHES = (
 
 
 @kept
-def named_residuals(view: View, points: Sequence[MeasuredPoint]) -> list[Named]:
+def named_residuals(view: View, points: Sequence[MeasuredPoint]) -> list[Row]:
     """For each measured link of a scenario the widest residual of each stretch; a seventh off is none."""
-    stretches = []
+    found = []
     for link_row in view.links:
         timed, chosen = view.timed(link_row), series_of(points, ring_series(view, link_row), view.scenario.tp)
         for low, high, above, below in _STRETCHES:
             within = residuals([point for point in chosen if low <= point.payload_bytes <= high], timed)
             widest = max(within, key=lambda residual: abs(log(residual.ratio)), default=None)
-            if (
-                widest is not None
-                and abs(log(widest.ratio)) > 0.15
-                and (name := above if widest.ratio < 1 else below)
-            ):
-                stretches.append(
-                    Named(widest.payload_bytes, 1e6 * widest.measured_s, named("comm_cost", name), widest.ratio < 1)
-                )
-    return stretches
+            if widest is None or abs(log(widest.ratio)) <= 0.15:
+                continue
+            is_above = widest.ratio < 1
+            if name := above if is_above else below:
+                time_us = 1e6 * widest.measured_s
+                found.append((widest.payload_bytes, time_us, named("comm_cost", name), is_above))
+    return table("payload_bytes time_us name above", found)
 
 
 def small(misses: Sequence[Row], series: str, ranks: int) -> Row:

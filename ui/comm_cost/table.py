@@ -6,16 +6,18 @@ import streamlit as st
 
 from core.errors import UnreadableTextError
 from core.links.fitted_tables import FittedTable, fitted_tables
+from core.scenario import Scenario
+from core.specs import LinkSpec
 from core.steps.view import Phase
 from runtime.measurements import example_paste
 from runtime.prose import explained, worded
 from runtime.prose import said as phrase
 from runtime.quantities import grouped
+from ui import inputs
 from ui.comm_cost import charts as bills
 from ui.comm_cost import charts_table as charts
 from ui.comm_cost import rows_table as rows
 from ui.comm_cost import words_table as words
-from ui.comm_cost.offer_link import offer
 from ui.figures.frames import frame
 from ui.paste import pasted, read
 from ui.prose import escape
@@ -119,3 +121,20 @@ def _offer(page: Page, own: FittedTable) -> None:
         return
     page.note("table.link")
     offer(link, page.scenario)
+
+
+def offer(link: LinkSpec, scenario: Scenario) -> None:
+    """Two buttons that make `link` the scenario's, and so go with the address to every page."""
+    for field, label in (
+        ("link", phrase("comm_cost", "says.use_as_link")),
+        ("network", phrase("comm_cost", "says.use_between_nodes")),
+    ):
+        used = getattr(scenario, field) == link.key
+        st.button(
+            phrase("comm_cost", "says.use", label=label) if used else label,
+            key=f"use_{field}",
+            disabled=used,
+            type="primary" if field == "link" and not used else "secondary",
+            on_click=inputs.remember,
+            args=(field, link.key),
+        )

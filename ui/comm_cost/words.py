@@ -1,16 +1,15 @@
 """Lab 03: the rows its prose names, and the few words that no row of core's has."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from core.catalog.measured_link import extrapolation
 from core.collectives.across import FAR
-from core.collectives.cost import CollectiveCost, as_measured, ring_all_reduce
+from core.collectives.cost import as_measured, ring_all_reduce
 from core.comm_cost.bill import (
     FATAL_ABOVE_FRACTION,
     LAB_STEP_S,
     NOISE_BELOW_FRACTION,
-    Bill,
     balance_payload_bytes,
     bill,
     priced_ends,
@@ -27,59 +26,33 @@ from core.units import KIB, MIB
 from runtime.catalog_words import short_name, told
 from runtime.kept import kept
 from runtime.prose import said, worded
+from runtime.rows import Row
 from ui.comm_cost.rows import AskedBill, software, terms
 
 
-@dataclass(frozen=True)
-class Side:
-    """One link of the page: its numbers, one all-reduce over it, and the step's bill.
-
-    `ring` is one all-reduce round NCCL's ring; `bill` has the kernel an engine picks, `kernel`.
-    """
-
-    name: str
-    terms: str
-    row: LinkSpec
-    ring: CollectiveCost
-    bill: Bill
-    kernel: str
-    balance_bytes: float
-    measured: str
-
-    @property
-    def bytes_s(self) -> float:
-        """The ring's bytes at the link's full bandwidth."""
-        return self.ring.traffic_bytes / self.row.bandwidth_bytes_per_s
-
-    @property
-    def short_s(self) -> float:
-        """What they take more, for a short transfer does not reach it."""
-        return self.ring.bandwidth_s - self.bytes_s
-
-    @property
-    def noted(self) -> str:
-        """What was measured on the link, in words."""
-        return told(self.row.measured_note) or said("comm_cost", "says.by_nobody")
-
-    @property
-    def speed(self) -> str:
-        """How a token compares with one GPU's: the code of a sentence."""
-        return "alone" if self.bill.step.tp_size == 1 else "faster" if self.bill.speedup > 1 else "slower"
-
-
 @kept
-def side(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Side:
-    """One link of the page, priced."""
+def side(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Row:
+    """One link of the page, priced: an all-reduce round NCCL's `ring`, and the step's bill by an engine's `kernel`.
+
+    `bytes_s` are the ring's bytes at the link's full bandwidth, `short_s` what they take more, for a short transfer
+    does not reach it; `speed` is the code of a sentence that compares a token with one GPU's.
+    """
     step, row, priced = view.step, view.timed(link), view.price(link)
-    return Side(
+    ring = ring_all_reduce(step.payload_bytes, step.tp_size, row)
+    bytes_s = ring.traffic_bytes / row.bandwidth_bytes_per_s
+    return Row(
         name=short_name(link),
         terms=terms(link),
         row=row,
-        ring=ring_all_reduce(step.payload_bytes, step.tp_size, row),
+        ring=ring,
+        bytes_s=bytes_s,
+        short_s=ring.bandwidth_s - bytes_s,
         bill=priced,
         kernel=said("comm_cost", f"kernel.{kernel_key(view.kernel(link))}"),
         balance_bytes=balance_payload_bytes(max(2, step.tp_size), row),
         measured=_measured(view, link, points),
+        noted=told(row.measured_note) or said("comm_cost", "says.by_nobody"),
+        speed="alone" if step.tp_size == 1 else "faster" if priced.speedup > 1 else "slower",
     )
 
 

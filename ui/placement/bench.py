@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from types import SimpleNamespace
 from typing import TypeVar
 
 import streamlit as st
@@ -24,7 +25,7 @@ from runtime.prose import explained
 from ui import beside, inputs, paste
 from ui.placement import more as placement_more
 from ui.placement.examples import EXAMPLE_CONFIG, EXAMPLE_TOPOLOGY
-from ui.placement.pin import Pin
+from ui.placement.pin import pin_text, pinned_plan
 from ui.prose import escape
 from ui.scenes import Page
 
@@ -55,33 +56,6 @@ class Asked:
         return None if self.shown is None else self.placement.plans[self.shown]
 
 
-@dataclass(frozen=True)
-class _Sizes:
-    """How many GPUs, for how many, how fast; a target of 0 is none."""
-
-    gpus_per_node: int
-    nodes: int
-    concurrency: int
-    slo_ms: float
-
-
-@dataclass(frozen=True)
-class _Details:
-    """Memory, links and price; 0 means that nothing was said."""
-
-    utilisation: float
-    overhead_gb: float
-    memory_gb: float
-    bandwidth_gb_s: float
-    tflops: float
-    link: str
-    domain: int
-    nics: int
-    usd_per_gpu_hour: float
-    first_ms: float
-    requests_per_s: float
-
-
 def ask(page: Page) -> Asked:
     """Every control of the page, in every scene, and what they come to."""
     row = page.controls("plan", "compare", "load")
@@ -109,21 +83,15 @@ def ask(page: Page) -> Asked:
         best = placement.nearest if placement.recommended is None else placement.recommended
         shown = best if name == RECOMMENDED else _names(placement).index(name)
         if shown is not None:
-            text = Pin.of(question.cluster, placement.plans[shown].layout).text()
             known = question.cluster.gpu.key in GPUS
-            help_text = (
-                page.label("says.keep_this_plan_compare") if known else page.label("says.card_your_own_cannot")
-            )
-            keep = (page.key("pin"), text)
             st.button(
                 page.label("says.pin"),
                 on_click=inputs.remember,
-                args=keep,
-                help=help_text,
+                args=(page.key("pin"), pin_text(question.cluster, placement.plans[shown].layout)),
+                help=page.label("says.keep_this_plan_compare" if known else "says.card_your_own_cannot"),
                 disabled=not known,
             )
-        kept = Pin.from_text(inputs.memo(page.key("pin")))
-    pinned = None if kept is None else kept.plan(question)
+        pinned = pinned_plan(inputs.memo(page.key("pin")), question)
     return Asked(question, placement, shown, pinned, topology, tuple(refusals), refused_config, more, own)
 
 
@@ -131,8 +99,9 @@ def _names(placement: Placement) -> list[str]:
     return [plan.layout.name for plan in placement.plans]
 
 
-def _sizes(page: Page) -> _Sizes:
-    return _Sizes(
+def _sizes(page: Page) -> SimpleNamespace:
+    """How many GPUs, for how many, how fast; a target of 0 is none."""
+    return SimpleNamespace(
         gpus_per_node=page.control(inputs.whole, "gpus", "says.gpus_node", 1, MOST_GPUS_A_NODE, GPUS_PER_NODE),
         nodes=page.control(inputs.whole, "nodes", "says.nodes", 1, MOST_GPUS // MOST_GPUS_A_NODE, 1),
         concurrency=page.control(
@@ -142,29 +111,29 @@ def _sizes(page: Page) -> _Sizes:
     )
 
 
-def _details(page: Page) -> _Details:
+def _details(page: Page) -> SimpleNamespace:
+    """Memory, links and price; 0 means that nothing was said."""
+    said = SimpleNamespace()
     number = partial(_unless_said, page, inputs.number)
     whole = partial(_unless_said, page, inputs.whole)
     usual_gb = Overhead().total_bytes / GB
     with page.asks_folded(page.label("says.memory_wires_price"), "details"):
         left, middle, right = st.columns(3)
         with left:
-            utilisation = page.control(inputs.number, "util", "says.utilisation", 0.05, 1.0, UTILISATION)
-            overhead_gb = page.control(inputs.number, "overhead", "says.overhead_gb", 0.0, 64.0, usual_gb)
-            first_ms = number("first", "first_token_ms", 1e6)
-            price = number("price", "gpu_hour", 1000.0)
+            said.utilisation = page.control(inputs.number, "util", "says.utilisation", 0.05, 1.0, UTILISATION)
+            said.overhead_gb = page.control(inputs.number, "overhead", "says.overhead_gb", 0.0, 64.0, usual_gb)
+            said.first_ms = number("first", "first_token_ms", 1e6)
+            said.usd_per_gpu_hour = number("price", "gpu_hour", 1000.0)
         with middle:
-            domain = whole("domain", "nvlink_domain", 576)
-            nics = whole("nics", "nics_node", 64, "as_network_s_row")
-            rate = number("rate", "requests_second", 1e5)
-            link = page.control(inputs.choice, "wire", "says.wire_node", [USUAL, SCENARIOS], USUAL)
+            said.domain = whole("domain", "nvlink_domain", 576)
+            said.nics = whole("nics", "nics_node", 64, "as_network_s_row")
+            said.requests_per_s = number("rate", "requests_second", 1e5)
+            said.link = page.control(inputs.choice, "wire", "says.wire_node", [USUAL, SCENARIOS], USUAL)
         with right:
-            memory_gb = number("memory", "usable_memory_gb", 1024.0)
-            bandwidth = number("bandwidth", "bandwidth_gb_s", 1e5, "own_help")
-            tflops = number("tflops", "dense_tflop_s", 1e5, "own_help")
-    return _Details(
-        utilisation, overhead_gb, memory_gb, bandwidth, tflops, link, domain, nics, price, first_ms, rate
-    )
+            said.memory_gb = number("memory", "usable_memory_gb", 1024.0)
+            said.bandwidth_gb_s = number("bandwidth", "bandwidth_gb_s", 1e5, "own_help")
+            said.tflops = number("tflops", "dense_tflop_s", 1e5, "own_help")
+    return said
 
 
 def _unless_said(page: Page, widget: Callable[..., N], name: str, label: str, most: N, help_block: str = "") -> N:
@@ -218,8 +187,8 @@ def _read(reader: Callable[[str], T], text: str, refusals: list[str]) -> T | Non
 
 def _question(
     page: Page,
-    sizes: _Sizes,
-    details: _Details,
+    sizes: SimpleNamespace,
+    details: SimpleNamespace,
     model: ModelSpec,
     topology: Topology | None,
     more: placement_more.More,
@@ -253,7 +222,7 @@ def _question(
     return question_of(model, machine, more.of(demand), more.experts, more.caches)
 
 
-def _gpu(gpu: GpuSpec, details: _Details) -> GpuSpec:
+def _gpu(gpu: GpuSpec, details: SimpleNamespace) -> GpuSpec:
     """The scenario's GPU, or one of the visitor's own where its speed was given."""
     if not details.bandwidth_gb_s and not details.tflops:
         return gpu

@@ -15,6 +15,7 @@ from core.strategy.refit import Refit, said_of
 from runtime import workers
 from runtime.prose import said, worded
 from runtime.quantities import plain, seconds
+from runtime.rows import Row, table
 from ui import inputs, paste
 from ui.figures.frames import frame
 from ui.placement import rows
@@ -98,32 +99,21 @@ def say_sizes(page: Page, asked: More, placement: Placement) -> None:
     sizing = workers.run(sized, question)
     page.say("plan.sizes")
     st.markdown(escape(worded(sizing_remark(sizing))))
-    table = frame(rows_of(sizing), Way)
-    if len(table):
-        page.table(table, "plan.sizes")
+    if ways := rows_of(sizing):
+        page.table(frame(ways), "plan.sizes")
 
 
-@dataclass(frozen=True)
-class Way:
-    """One way to serve a rate."""
-
-    engines: str
-    gpus: int
-    requests_per_s: str
-    note: str
-
-
-def rows_of(sizing: Sizing) -> list[Way]:
-    """The best of each kind."""
-    whole = [
-        Way(one.name, one.gpus, plain(one.kept_per_s), said("placement", "more.reads", chunk=one.chunk_tokens))
+def rows_of(sizing: Sizing) -> list[Row]:
+    """The best ways to serve a rate of each kind."""
+    whole = (
+        (one.name, one.gpus, plain(one.kept_per_s), said("placement", "more.reads", chunk=one.chunk_tokens))
         for one in sizing.together[:SHOWN]
-    ]
-    apart = [
-        Way(one.name, one.gpus, plain(one.kept_per_s), said("placement", "more.between", s=seconds(one.transfer_s)))
+    )
+    apart = (
+        (one.name, one.gpus, plain(one.kept_per_s), said("placement", "more.between", s=seconds(one.transfer_s)))
         for one in sizing.apart[:SHOWN]
-    ]
-    return [*whole, *apart]
+    )
+    return table("engines gpus requests_per_s note", (*whole, *apart))
 
 
 def trace(page: Page, question: Question, plan: Plan, chunk_tokens: int) -> None:

@@ -1,7 +1,7 @@
 """Boards with their words: what the block stepper is given, from core's diagrams and a page's prose."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -10,8 +10,10 @@ from core.sharding_math.examples import Run
 from core.sharding_math.numerics import Precision, largest_error
 from core.sharding_math.trace_diagram import trace_diagram
 from runtime import prose as plain_prose
+from runtime import rows
 from runtime.kept import kept
 from runtime.quantities import binary_bytes, local
+from runtime.rows import Row
 from ui.players.block_stepper import Note, View
 from ui.prose import Prose, plain_text
 
@@ -114,30 +116,22 @@ def _bar(row: BarRow, at_scale: str) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class Held:
-    """One tensor on one rank, as a line of the figure's table: from which step on, its shape and its numbers."""
+def table(view: View) -> list[Row]:
+    """A board from top to bottom in words: every block, and every collective between them.
 
-    step: str
-    tensor: str
-    rank: str
-    shape: str
-    values: str
-
-
-def table(view: View) -> list[Held]:
-    """A board from top to bottom in words: every block, and every collective between them."""
+    From which step on, the shape and the numbers.
+    """
     lines = []
     for row in view.board["rows"]:
         step = view.board["steps"][row["steps"][0]]["name"]
         if row["kind"] == "bar":
-            lines.append(Held(step, row["name"], "", row["shape"], row["text"]))
+            lines.append((step, row["name"], "", row["shape"], row["text"]))
             continue
         for block in row["blocks"]:
             values = "; ".join(" ".join(cells) for cells in block["cells"])
             rank = "" if block["rank"] is None else str(block["rank"])
-            lines.append(Held(step, row["name"], rank, row["shape"], values))
-    return lines
+            lines.append((step, row["name"], rank, row["shape"], values))
+    return rows.table("step tensor rank shape values", lines)
 
 
 def _shape(cells: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""A log as it is told: each figure in its line beside its prediction, ranks that agree folded, and what else is said."""
+"""A log as it is told: each figure in its line beside its prediction, ranks that agree folded, and its remarks."""
 
 from collections.abc import Sequence
 

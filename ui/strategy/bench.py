@@ -14,10 +14,11 @@ from core.strategy.disaggregation import Request
 from core.strategy.picker import USUAL, Purpose, Question
 from core.strategy.rooms import ROOMS
 from core.strategy.training.layout import Recompute
+from core.strategy.training.memory import Job
 from runtime.prose import said as phrase
 from ui import address, inputs
 from ui.scenes import Page
-from ui.strategy.rows import RANKS, Held, held
+from ui.strategy.rows import RANKS, Held
 
 MOST_NODES = 32
 PURPOSES = {"training": "train", "serving": "serve"}
@@ -61,7 +62,14 @@ def ask(page: Page) -> Asked:
         output = page.control(inputs.whole, "output", "says.output_tokens", 1, 131_072, 256)
     group = TensorGroup(scenario.tp, scenario.link_spec, max(8, scenario.tp))
     return Asked(
-        held=held(scenario, ranks, question.cluster.gpus_per_node, tokens, microbatches, recompute),
+        held=Held(
+            scenario.model_spec,
+            ranks,
+            question.cluster.gpus_per_node,
+            scenario.gpu_spec.usable_memory_bytes,
+            Job(sequence_tokens=tokens, microbatches=microbatches),
+            recompute,
+        ),
         view=view,
         question=question,
         strategy=strategy,

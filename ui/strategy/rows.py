@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from math import gcd
 
 from core.errors import ShardlabError
-from core.scenario import Scenario
 from core.specs import ModelSpec
 from core.strategy.training.choice import fullest_rank
 from core.strategy.training.layout import Recompute, Strategy
@@ -143,12 +142,3 @@ def sums(asked: Held) -> list[Row]:
         left, right = min(0.0, *(row.start_gb for row in own)), max(row.end_gb for row in own)
         totals.append((name, left, right, decimal_bytes(-left * GB), decimal_bytes(right * GB)))
     return table("strategy left_gb right_gb saved paid", totals)
-
-
-def held(
-    scenario: Scenario, ranks: int, gpus_per_node: int, tokens: int, microbatches: int, recompute: Recompute
-) -> Held:
-    """The scenario's model and GPU with what the page asks besides."""
-    job = Job(sequence_tokens=tokens, microbatches=microbatches)
-    capacity = scenario.gpu_spec.usable_memory_bytes
-    return Held(scenario.model_spec, ranks, gpus_per_node, capacity, job, recompute)

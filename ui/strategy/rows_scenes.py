@@ -1,7 +1,7 @@
 """The strategy page's other scenes: flips of a choice, collectives on a clock, prefill apart from decode."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from core.collectives.clock import Course, timed_rounds
 from core.placement.planner import Placement
@@ -66,55 +66,34 @@ def _served(placement: Placement) -> Iterator[Row]:
         yield Row(strategy=kind, composition=plan.layout.name, tokens_per_s=rate, in_words=text, taken=taken)
 
 
-@dataclass(frozen=True)
-class Timed:
-    """One algorithm of a collective on a link: its course on the clock."""
-
-    played: Played
-    course: Course
-    payload_bytes: float
-
-    @property
-    def detail(self) -> str:
-        """In words: `6 rounds, a rank sends up to 24 MiB`."""
-        rounds = phrase("strategy", "says.rounds", count=len(self.course.rounds))
-        return phrase(
-            "strategy", "says.up_rank", rounds=rounds, sent_fraction=self.of_payload(self.played.sent_fraction)
-        )
-
-    @property
-    def name(self) -> str:
-        return named("strategy", self.played.algorithm)
-
-    @property
-    def total(self) -> str:
-        """How long it takes, in words."""
-        return seconds(self.course.end_s)
-
-    def of_payload(self, fraction: float) -> str:
-        """So much of the payload, in words."""
-        return binary_bytes(fraction * self.payload_bytes)
-
-
 @kept
-def timed(op: str, ranks: int, payload_bytes: float, link: LinkSpec) -> list[Timed]:
-    """Every algorithm of a collective over one link."""
-    return [
-        Timed(one, Course(one.program, timed_rounds(one.program, payload_bytes, link), one.held), payload_bytes)
-        for one in played(op, ranks)
-    ]
+def timed(op: str, ranks: int, payload_bytes: float, link: LinkSpec) -> list[Row]:
+    """Every algorithm of a collective over one link: its course on the clock, and in words what a rank sends."""
+    return [_timed(one, payload_bytes, link) for one in played(op, ranks)]
 
 
-def port_rows(timed: Sequence[Timed]) -> list[dict[str, object]]:
+def _timed(one: Played, payload_bytes: float, link: LinkSpec) -> Row:
+    course = Course(one.program, timed_rounds(one.program, payload_bytes, link), one.held)
+    rounds, sent = phrase("strategy", "says.rounds", count=len(course.rounds)), one.sent_fraction * payload_bytes
+    return Row(
+        name=named("strategy", one.algorithm),
+        detail=phrase("strategy", "says.up_rank", rounds=rounds, sent_fraction=binary_bytes(sent)),
+        played=one,
+        course=course,
+        payload_bytes=payload_bytes,
+    )
+
+
+def port_rows(timed: Sequence[Row]) -> list[dict[str, object]]:
     """Each algorithm as a line of a table: its rounds, and what passes a rank's port."""
     return [
         {
             "algorithm": one.name,
             "rounds": len(one.course.rounds),
-            "most_a_rank_sends": one.of_payload(one.played.sent_fraction),
+            "most_a_rank_sends": binary_bytes(one.played.sent_fraction * one.payload_bytes),
             "in_payloads": plain(one.played.sent_fraction),
-            "one_after_another": one.of_payload(one.played.port_fraction),
-            "time": one.total,
+            "one_after_another": binary_bytes(one.played.port_fraction * one.payload_bytes),
+            "time": seconds(one.course.end_s),
         }
         for one in timed
     ]

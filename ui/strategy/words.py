@@ -16,6 +16,7 @@ from runtime.catalog_words import short_name, told
 from runtime.kept import kept, kept_of
 from runtime.prose import said, worded
 from runtime.quantities import local
+from runtime.rows import Row
 from ui.prose import escape
 from ui.strategy.rows import (
     ACROSS,
@@ -27,7 +28,6 @@ from ui.strategy.rows import (
     saved_and_paid,
     sums,
 )
-from ui.strategy.rows_scenes import Timed
 
 
 def everywhere(scenario: Scenario) -> Mapping[str, object]:
@@ -89,7 +89,7 @@ def steps(given: Answer) -> str:
     return "\n".join(f"1. {escape(worded(reason))}" for reason in given.trace)
 
 
-def room_fields(timed: Sequence[Timed], over: LinkSpec) -> Mapping[str, object]:
+def room_fields(timed: Sequence[Row], over: LinkSpec) -> Mapping[str, object]:
     """A collective's algorithms on a link."""
     first = min(timed, key=lambda one: one.course.end_s)
     return {

@@ -14,8 +14,7 @@ from runtime.captures import Capture
 from runtime.catalog_words import told
 from runtime.prose import named, said
 from ui import inputs
-from ui.comm_cost.offer_link import offer
-from ui.comm_cost.rows_residuals import Named
+from ui.comm_cost.table import offer
 from ui.figures.frames import frame
 from ui.figures.time_against_payload import time_against_payload
 from ui.scenes import Page
@@ -99,7 +98,7 @@ class Bench:
         curves_of = frame(point for name, log in swept for point in rows_of.link_curve(log, name))
         dots = frame(dot for name, log in swept for dot in rows_of.link_dots(log, name))
         mark = frame([rows_of.link_mark(self.page.scenario.model_spec)])
-        chart = time_against_payload(curves_of, dots, mark, frame([], Named), self.page.look)
+        chart = time_against_payload(curves_of, dots, mark, [], self.page.look)
         self.page.figure(chart, "bench.wires", dots, "wires")
 
     def offer_link(self) -> None:

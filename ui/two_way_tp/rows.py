@@ -16,7 +16,7 @@ from core.two_way_tp import (
 from runtime.prose import named, said, worded
 from runtime.quantities import grouped, local, plain, seconds, significant
 from runtime.rows import Row, table
-from ui.comm_cost.rows_payloads import CurvePoint, Mark, MeasuredDot, ruled
+from ui.comm_cost.rows_payloads import ruled
 
 SHOWN_TOPICS = ("world", "weights", "kv", "collectives", "bytes", "all_reduce", "gather", "token", "tokens")
 """One row each, of rank 0; another rank's line is shown where it differs from its prediction."""
@@ -136,21 +136,22 @@ def answers(log: RunLog, how: str) -> list[Row]:
     return [Row(given=one.given, right=one.answer, wrong=answer, same=one.answer == answer) for one, answer in both]
 
 
-def link_dots(log: RunLog, name: str) -> list[MeasuredDot]:
+def link_dots(log: RunLog, name: str) -> list[Row]:
     """The idle sweep of a run: one all-reduce at each size."""
-    return [MeasuredDot(name, point.payload_bytes, 1e6 * point.median_s) for point in log.sweep]
+    return [Row(machine=name, payload_bytes=one.payload_bytes, time_us=1e6 * one.median_s) for one in log.sweep]
 
 
-def link_curve(log: RunLog, name: str, steps: int = 24) -> list[CurvePoint]:
+def link_curve(log: RunLog, name: str) -> list[Row]:
     """The fit of that sweep, in the colour of the term that rules; empty where nothing could be fitted."""
     fit = fitted_link(log)
     if fit is None or fit.us_per_byte <= 0:
         return []
     low, high = log.sweep[0].payload_bytes, log.sweep[-1].payload_bytes
     meet = min(max(fit.fixed_us / fit.us_per_byte, low), high)
-    return ruled(name, name, (low * (high / low) ** (i / steps) for i in range(steps + 1)), meet, fit.time_us)
+    return ruled(name, name, (low * (high / low) ** (i / 24) for i in range(25)), meet, fit.time_us)
 
 
-def link_mark(model: ModelSpec) -> Mark:
+def link_mark(model: ModelSpec) -> Row:
     """Where a decode step of a model stands on the axis of payloads."""
-    return Mark(allreduce_payload_bytes(1, model.hidden_size), said("two_way_tp", "says.decode", key=model.key))
+    name = said("two_way_tp", "says.decode", key=model.key)
+    return Row(payload_bytes=allreduce_payload_bytes(1, model.hidden_size), name=name)

@@ -72,7 +72,7 @@ def test_the_responses_are_named_apart():
 
 @pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "projected"])
 def test_the_slowest_of_many_is_drawn_with_its_circles(look):
-    table = frame(clinic_straggler.largest_of(steps=200))
+    table = frame(clinic_straggler.largest_of())
     assert clinic_straggler.P99 in drawn(clinic_scenes.largest_curves(table, clinic_straggler.DRAWN, look))
 
 

@@ -17,7 +17,7 @@ from runtime.measurements import measured_all_reduces
 from ui.comm_cost import charts
 from ui.comm_cost import rows as rows_of
 from ui.comm_cost import rows_payloads as payload_rows
-from ui.comm_cost.rows_residuals import Named, named_residuals
+from ui.comm_cost.rows_residuals import named_residuals
 from ui.comm_cost.rows_scale import bills_by_ranks
 from ui.figures.frames import frame
 from ui.figures.prediction import prediction_line
@@ -116,8 +116,8 @@ def test_time_against_payload_is_drawn_at_any_number_of_ranks(look, tp):
     """At some of them nothing was measured, and the line stands alone."""
     view = napkin(tp=tp)
     curve = frame(payload_rows.curve(view, view.link))
-    measured = frame(payload_rows.measured_points(view, POINTS), payload_rows.MeasuredDot)
-    residuals = frame(named_residuals(view, POINTS), Named)
+    measured = payload_rows.measured_points(view, POINTS)
+    residuals = named_residuals(view, POINTS)
     svg = drawn(time_against_payload(curve, measured, frame(payload_rows.marks(view)), residuals, look))
     assert "payload of one all-reduce" in svg
     assert "decode" in svg
@@ -128,8 +128,8 @@ def test_a_lines_name_stands_where_no_circle_lies(tp, over):
     """A100 NCCL at N = 2 takes longer than modelled, at 4 and 8 less: there its circles lie under the line."""
     view = napkin(tp=tp)
     curve = frame(payload_rows.curve(view, view.link))
-    measured = frame(payload_rows.measured_points(view, POINTS), payload_rows.MeasuredDot)
-    named = time_against_payload(curve, measured, frame(payload_rows.marks(view)), frame([], Named), LOOKS[0])
+    measured = payload_rows.measured_points(view, POINTS)
+    named = time_against_payload(curve, measured, frame(payload_rows.marks(view)), [], LOOKS[0])
     assert [dy < 0 for dy in name_drops(named)] == (
         [True, False] if over else [False]
     )  # a phone's is under the circles
@@ -145,8 +145,8 @@ def test_the_names_of_two_lines_that_begin_close_together_stand_apart():
     """PCIe and InfiniBand NDR at TP=2, 8.5 and 13.5 µs: both names stood between them, one over the other."""
     view = View(Scenario(link="pcie-4", network="ib-ndr"), "decode")
     curve = frame([*payload_rows.curve(view, view.link), *payload_rows.curve(view, view.network)])
-    measured = frame(payload_rows.measured_points(view, POINTS), payload_rows.MeasuredDot)
-    drawn_lines = time_against_payload(curve, measured, frame(payload_rows.marks(view)), frame([], Named), LOOKS[0])
+    measured = payload_rows.measured_points(view, POINTS)
+    drawn_lines = time_against_payload(curve, measured, frame(payload_rows.marks(view)), [], LOOKS[0])
     assert [dy < 0 for dy in name_drops(drawn_lines)] == [False, True]  # PCIe's under, the network's over its own
 
 
@@ -155,9 +155,9 @@ def test_the_name_of_a_regime_stands_clear_of_the_payloads_pointed_at(tp):
     """Neither an upright nor the end of the axis crosses the part of it, some 0.15, that a name takes."""
     view = napkin(tp=tp)
     curve = frame([*payload_rows.curve(view, view.link), *payload_rows.curve(view, view.network)])
-    measured = frame(payload_rows.measured_points(view, POINTS), payload_rows.MeasuredDot)
+    measured = payload_rows.measured_points(view, POINTS)
     marks = frame(payload_rows.marks(view))
-    spec = time_against_payload(curve, measured, marks, frame([], Named), LOOKS[0]).to_dict()
+    spec = time_against_payload(curve, measured, marks, [], LOOKS[0]).to_dict()
     named = [row for rows in spec["datasets"].values() for row in rows if "said" in row]
     assert {row["said"] for row in named} == {"latency rules", "bandwidth rules"}
     name = (curve.payload_bytes.max() / curve.payload_bytes.min()) ** 0.15

@@ -20,7 +20,7 @@ from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.figures.frames import frame
 from ui.placement import charts, rows
 from ui.placement.charts_accuracy import planners_beside
-from ui.placement.pin import Pin
+from ui.placement.pin import pin_text, pinned_plan, read_pin
 from ui.placement.rows_accuracy import bands_beside
 from ui.placement.words import fields
 from ui.theme import DARK, LIGHT, Look
@@ -114,23 +114,22 @@ def test_a_pin_is_read_back_and_judged_at_todays_demand():
     asked = question()
     found = placed(asked)
     plan = found.plans[found.recommended]
-    pin = Pin.from_text(Pin.of(asked.cluster, plan.layout).text())
-    again = pin.plan(asked)
-    assert again.timing == plan.timing
+    pin = pin_text(asked.cluster, plan.layout)
+    assert pinned_plan(pin, asked).timing == plan.timing
     more = replace(asked, demand=replace(asked.demand, concurrency=64))
-    assert pin.plan(more).timing != plan.timing
+    assert pinned_plan(pin, more).timing != plan.timing
 
 
 @pytest.mark.parametrize(
     "text", ["", "~", "x~y~z~1~1~1~1~1~1~1~1", "h100-sxm~nvlink-4~ib-ndr~8~1~8~0~a~1~1~1", "9" * 120]
 )
 def test_what_is_no_pin_is_none(text):
-    assert Pin.from_text(text) is None
+    assert read_pin(text) is None
 
 
-@pytest.mark.parametrize("gpus", [0, 10**9])
-def test_a_pin_of_no_cluster_is_none(gpus):
-    assert Pin.from_text(f"h100-sxm~nvlink-4~ib-ndr~{gpus}~1~8~0~1~1~1~1") is None
+@pytest.mark.parametrize(("gpus", "ranks"), [(0, 1), (10**9, 1), (8, 0)])
+def test_a_pin_of_no_cluster_or_no_layout_is_none(gpus, ranks):
+    assert read_pin(f"h100-sxm~nvlink-4~ib-ndr~{gpus}~1~8~0~{ranks}~1~1~1") is None
 
 
 @pytest.mark.parametrize("asked", [*QUESTIONS, question("llama-3-70b", "rtx-4090", 2)])

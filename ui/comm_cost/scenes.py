@@ -1,6 +1,6 @@
-"""Lab 03's broken bills: one word read wrongly at a time, beside the right reading and what was measured."""
+"""Two scenes of lab 03: an all-reduce over its payload, and its bills with one word read wrongly at a time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import fmean
 
@@ -14,16 +14,40 @@ from runtime.measurements import example_paste
 from runtime.prose import said
 from ui.comm_cost import charts_bench as charts
 from ui.comm_cost import rows as cost
+from ui.comm_cost import rows_payloads as payload_rows
 from ui.comm_cost import rows_slips as rows
 from ui.comm_cost import words_bench as words
 from ui.comm_cost.bench import bars
+from ui.comm_cost.rows_residuals import named_residuals
 from ui.figures.lines import payloads
+from ui.figures.time_against_payload import time_against_payload
 from ui.scenes import Page
 
 _NOTES = {rows.HOP: "note", rows.TWO_WAY: "note_two_way", rows.BUSBW: "note_busbw", rows.AVERAGE: "note_average"}
 
 
-def draw(page: Page, slip: str, view: views.View, points: Sequence[MeasuredPoint]) -> None:
+def count(page: Page, view: views.View, points: Sequence[MeasuredPoint], warn: Callable[[], None]) -> None:
+    """The model's lines, the measured dots and the sum that makes the bill."""
+    figure, margin = page.split()
+    with figure:
+        warn()
+        model = [point for link in view.links for point in payload_rows.curve(view, link)]
+        measured, residuals = payload_rows.measured_points(view, points), named_residuals(view, points)
+        chart = time_against_payload(model, measured, payload_rows.marks(view), residuals, page.look)
+        page.figure(chart, "count.reading", model, "all_reduce")
+        page.equation(*cost.result_terms(view.price(view.network)))
+        with st.container(key="aside_source"):
+            page.say("count.source")
+            if view.kernel(view.link) != "ring":
+                page.say("count.kernel")
+    with margin:
+        of = "_napkin" if view.napkin else ""
+        page.note("count.payload", "count.latency", f"count.bandwidth{of}", "count.bill")
+        with st.container(key="aside_share"):
+            page.note(f"count.share{of}")
+
+
+def break_it(page: Page, slip: str, view: views.View, points: Sequence[MeasuredPoint]) -> None:
     """The slip that is chosen."""
     figures = {rows.HOP: _hop, rows.TWO_WAY: _two_way, rows.BUSBW: _busbw, rows.AVERAGE: _average}
     with page.beside(f"break_it.{_NOTES[slip]}"):
