@@ -10,23 +10,23 @@ from runtime.content import slug
 from runtime.prose import said
 from ui import inputs, scenes
 from ui.two_way_tp import bench as two_way_tp_bench
-from ui.two_way_tp import bench_scene, live_run, read_run, words
+from ui.two_way_tp import live_run, read_run, words
 from ui.two_way_tp import paid_run as two_way_tp_paid
 
 page = scenes.open_page("two_way_tp")
-own = live_run.arrived()
+own, is_new = live_run.arrived()
 shipped = {
     words.run_name(run.log): run
     for run in sorted(map(captures.load, captures.names()), key=lambda run: words.by_size(run.log))
 }
-drawable = own.capture is not None and own.capture.log.model == MINI_GPT
+drawable = own is not None and own.log.model == MINI_GPT
 readable = {name: run for name, run in shipped.items() if run.log.model == MINI_GPT}
 choices = [*readable, *([live_run.NAME] if drawable else [])]
-if own.now and drawable:
+if is_new and drawable:
     st.session_state[page.key("run")] = slug(live_run.NAME)
 with page.controls("see", "count", "break_it"):
     chosen = page.control(inputs.choice, "run", "says.run", choices, choices[0])
-capture = own.capture if chosen == live_run.NAME and own.capture else readable[chosen]
+capture = own if chosen == live_run.NAME and own else readable[chosen]
 log = capture.log
 with page.controls("see"):
     token = page.control(inputs.slide, "token", "says.letter", 1, 18, 6)
@@ -34,8 +34,8 @@ with page.controls("bench"):
     model = page.control(inputs.choice, "model", "says.model", list(GPTS)[:3], MINI_GPT.key)
     link = page.control(inputs.choice, "wire", "says.between_ranks", list(words.BACKENDS), "TCP")
     runs = [*shipped.items()]
-    if own.capture:
-        runs.append((said("two_way_tp", "says.here", run_name=words.run_name(own.capture.log)), own.capture))
+    if own:
+        runs.append((said("two_way_tp", "says.here", run_name=words.run_name(own.log)), own))
     measured = two_way_tp_bench.open_bench(page, tuple(runs), words.BACKENDS[link], link)
     drawn = measured.choose()
 with page.controls("break_it"):
@@ -74,7 +74,7 @@ page.play(
     see=lambda: read_run.see(page, log, step),
     count=lambda: read_run.count(page, capture),
     break_it=lambda: read_run.break_it(page, log, words.WRONGS[wrong]),
-    bench=lambda: bench_scene.draw(page, measured, drawn, own.capture, model, words.BACKENDS[link]),
+    bench=lambda: two_way_tp_bench.draw(page, measured, drawn, own, model, words.BACKENDS[link]),
     build=build,
     engines=lambda: page.say("engines.body"),
     limits=lambda: page.say("limits.body"),

@@ -59,10 +59,10 @@ def _environment(pid: int) -> list[bytes]:
 
 OTHERWISE = """
 from ui import shell
-from ui.two_way_tp import bench_scene
-if not hasattr(bench_scene, "asked_for"):
-    bench_scene.asked_for = bench_scene.RunRequest
-    bench_scene.RunRequest = lambda options, **limits: bench_scene.asked_for({given})
+from ui.two_way_tp import bench
+if not hasattr(bench, "asked_for"):
+    bench.asked_for = bench.RunRequest
+    bench.RunRequest = lambda options, **limits: bench.asked_for({given})
 shell.run()
 """
 QUICK = OTHERWISE.format(given='options=(*options, "--steps-per-prompt", "5"), **limits')

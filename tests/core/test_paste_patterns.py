@@ -17,7 +17,7 @@ SOURCES = [path for room in ("core", "runtime", "ui") for path in sorted((ROOT /
 OUR_OWN_WORDS = {
     "runtime/content.py",
     "ui/find_it/index.py",
-    "ui/overview/rows_journey.py",
+    "ui/overview/journey.py",
     "ui/quiz/words.py",
 }
 """What meets content/ and names of the catalog, and nothing that a visitor sent."""

@@ -44,7 +44,6 @@ def bar_parts(bars: Bars) -> list[Row]:
 
 
 def bar_ends(bars: Bars) -> list[Row]:
-    """The length of each bar."""
     scale, _ = _scale(bars)
     return [
         Row(bar=bar_name(bar), position=index, end=scale * bars.total(bar), in_words=_amount(bars, bars.total(bar)))
@@ -76,12 +75,10 @@ def _amount(bars: Bars, amount: float) -> str:
 
 
 def line_points(lines: Lines) -> list[Row]:
-    """The points of every line."""
     return [Row(series=bar_name(point.series), x=point.x, y_ms=1e3 * point.y) for point in lines.points]
 
 
 def histogram_steps(histogram: Histogram) -> list[Row]:
-    """The bins of every series."""
     return [
         Row(series=bar_name(cut.series), low_ms=1e3 * cut.low_s, high_ms=1e3 * cut.high_s, percent=100 * cut.share)
         for cut in histogram.bins

@@ -19,7 +19,6 @@ def wait_s(run: Run) -> float:
 
 
 def rounds(runs: Sequence[Run]) -> list[Row]:
-    """Every round, one ring after another."""
     took_s = [took_s for run in runs for took_s in run.rounds_s]
     return [Row(position=index + 0.5, took_s=one) for index, one in enumerate(took_s)]
 

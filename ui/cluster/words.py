@@ -33,7 +33,6 @@ def told(standing: Standing) -> str:
 
 
 def reading(runs: Sequence[Run]) -> str:
-    """The block that reads the figure of the rounds."""
     return "time.fitted" if fitted(runs) else "time.one_size"
 
 
@@ -43,7 +42,6 @@ def notes(runs: Sequence[Run]) -> list[str]:
 
 
 def fields(runs: Sequence[Run]) -> Mapping[str, object]:
-    """What the page's prose names."""
     if not runs:
         return {}
     fit, last, slow = fitted(runs), runs[-1], _slow(runs)

@@ -148,7 +148,6 @@ def _experts(page: Page) -> Experts:
 
 
 def draw(page: Page, asked: Asked, view: views.View, points: Sequence[MeasuredPoint]) -> None:
-    """The figure that is asked for."""
     over = view.link if asked.over == THE_LINK else view.network
     figures: dict[str, Callable[[], None]] = {
         OWN: lambda: _your_link(page, asked, view, points),

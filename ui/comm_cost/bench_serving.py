@@ -23,8 +23,6 @@ MOST_TOKENS = 1_048_576
 
 @dataclass(frozen=True)
 class Asked:
-    """What the controls of these figures say."""
-
     attention: Attention
     drafted: rows.Drafted
     sequences: int
@@ -57,7 +55,6 @@ def _label(name: str) -> str:
 
 
 def draw(page: Page, figure: str, asked: Asked, view: View, over: LinkSpec) -> None:
-    """The figure that is open."""
     {ATTENTION: _attention, DRAFTS: _drafts, APART: _apart}[figure](page, asked, view, over)
 
 

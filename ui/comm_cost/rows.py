@@ -189,7 +189,6 @@ class AskedBill:
         return own
 
     def link(self) -> LinkSpec:
-        """The link of this bill."""
         return LinkSpec(
             "own", said("comm_cost", "says.your_link_2"), 1e-6 * self.latency_us, 1e9 * self.bandwidth_gb_s
         )
@@ -199,7 +198,6 @@ class AskedBill:
         return bill(Step(find_model(self.model), self.tp, self.tokens, 1e-3 * self.step_ms, divided), self.link())
 
     def row(self, name: str, divided: bool = True) -> BillRow:
-        """This bill as a bar."""
         rows = said("comm_cost", "says.tokens", tokens=self.tokens)
         return bill_row(self.bill(divided), name, f"{terms(self.link())}, TP={self.tp}, {rows}, {self.model}")
 

@@ -98,5 +98,4 @@ def named_residuals(view: View, points: Sequence[MeasuredPoint]) -> list[Row]:
 
 
 def small(misses: Sequence[Row], series: str, ranks: int) -> Row:
-    """One machine's miss at 8 KiB."""
     return next(miss for miss in misses if (miss.series, miss.ranks) == (series, ranks))

@@ -115,6 +115,5 @@ def _row(way: str, layer: CollectiveCost, bill: ExpertParallelBill) -> BillRow:
 
 
 def share_of(points: Sequence[Row], series: str, size: int) -> str:
-    """One point of a line, in words."""
     dot = next(point for point in points if (point.series, point.size) == (series, size))
     return percent(dot.share_percent / 100)

@@ -44,7 +44,6 @@ def _told(misreading: Misreading) -> BillRow:
 
 
 def bus_rows(table: Table) -> list[Row]:
-    """Every size of a table with its bus bandwidth."""
     factor = bus_factor(table.op, table.ranks or 2)
     return [
         Row(
@@ -57,5 +56,4 @@ def bus_rows(table: Table) -> list[Row]:
 
 
 def largest(table: Table) -> str:
-    """The largest size of a table, in words."""
     return binary_bytes(max(row.size_bytes for row in table.rows))

@@ -48,7 +48,6 @@ def count(page: Page, view: views.View, points: Sequence[MeasuredPoint], warn: C
 
 
 def break_it(page: Page, slip: str, view: views.View, points: Sequence[MeasuredPoint]) -> None:
-    """The slip that is chosen."""
     figures = {rows.HOP: _hop, rows.TWO_WAY: _two_way, rows.BUSBW: _busbw, rows.AVERAGE: _average}
     with page.beside(f"break_it.{_NOTES[slip]}"):
         figures[slip](page, view, points)

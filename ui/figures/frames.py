@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
 from typing import Any, ParamSpec, TypeAlias, TypeVar
@@ -34,26 +34,25 @@ Asked = ParamSpec("Asked")
 Drawn = TypeVar("Drawn")
 
 
-def frame(rows: Iterable[Row], row_type: type | None = None) -> pd.DataFrame:
-    """A tidy frame of rows. With `row_type` the columns stand even where there is no row.
+def frame(rows: Iterable[Row]) -> pd.DataFrame:
+    """A tidy frame of rows.
 
     One of frozen rows is made once for whoever asks: it is shared, and so never changed in place.
     """
     rows = tuple(rows)
     try:
-        return _kept_frame(rows, row_type, tuple(tuple(map(type, vars(row).values())) for row in rows))
+        return _kept_frame(rows, tuple(tuple(map(type, vars(row).values())) for row in rows))
     except TypeError:  # a mapping, or a field that has no hash
-        return _frame(rows, row_type)
+        return _frame(rows)
 
 
-def _frame(rows: tuple[Row, ...], row_type: type | None) -> pd.DataFrame:
-    columns = [field.name for field in fields(row_type)] if row_type else None
-    return pd.DataFrame([as_row(row) for row in rows], columns=columns)
+def _frame(rows: tuple[Row, ...]) -> pd.DataFrame:
+    return pd.DataFrame([as_row(row) for row in rows])
 
 
 @lru_cache(maxsize=_KEPT)
-def _kept_frame(rows: tuple[Row, ...], row_type: type | None, types: tuple[Hashable, ...]) -> pd.DataFrame:
-    table = _frame(rows, row_type)
+def _kept_frame(rows: tuple[Row, ...], types: tuple[Hashable, ...]) -> pd.DataFrame:
+    table = _frame(rows)
     object.__setattr__(table, _CONTENT, Frozen.of(table))  # of this very frame: pandas hands it on to no other
     return table
 

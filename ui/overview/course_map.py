@@ -1,7 +1,5 @@
 """What one can do after the course: each line with the scene that teaches it and the questions that prove it."""
 
-from dataclasses import dataclass
-
 import streamlit as st
 
 from core.text.question import Concept
@@ -10,46 +8,36 @@ from runtime.prose import named, said
 from ui.course import pages as course
 from ui.prose import Prose
 
-
-@dataclass(frozen=True)
-class Ability:
-    """One line: its words are the overview's block `can.<key>`."""
-
-    key: str
-    stem: str
-    scene: str
-    concept: Concept
-
-
-ABILITIES = (
-    Ability("count", "sharding_math", "count", "sharding"),
-    Ability("weigh", "comm_cost", "count", "payload"),
-    Ability("price", "comm_cost", "see", "the bill"),
-    Ability("boundary", "comm_cost", "bench", "the node boundary"),
-    Ability("bubble", "pipeline_bubble", "count", "pipelines"),
-    Ability("checksum", "startup_log", "read", "memory"),
-    Ability("place", "placement", "plan", "serving"),
-    Ability("diagnose", "clinic", "straggler", "waiting"),
-    Ability("slips", "comm_cost", "break_it", "published slips"),
+ABILITIES: tuple[tuple[str, str, str, Concept], ...] = (
+    ("count", "sharding_math", "count", "sharding"),
+    ("weigh", "comm_cost", "count", "payload"),
+    ("price", "comm_cost", "see", "the bill"),
+    ("boundary", "comm_cost", "bench", "the node boundary"),
+    ("bubble", "pipeline_bubble", "count", "pipelines"),
+    ("checksum", "startup_log", "read", "memory"),
+    ("place", "placement", "plan", "serving"),
+    ("diagnose", "clinic", "straggler", "waiting"),
+    ("slips", "comm_cost", "break_it", "published slips"),
 )
+"""Of each line its words, the overview's block `can.<key>`; the page and the scene that teach it; its questions."""
 
 
 def abilities(prose: Prose) -> None:
     """The lines, each with its two links."""
-    for ability in ABILITIES:
-        with st.container(key=f"place_can_{ability.key}"):
+    for key, stem, name, concept in ABILITIES:
+        with st.container(key=f"place_can_{key}"):
             line, scene, quiz = st.columns([7, 3, 3], gap="medium", vertical_alignment="center")
-            line.markdown(prose.text(f"can.{ability.key}"))
+            line.markdown(prose.text(f"can.{key}"))
             with scene:
-                taught = course.entry(ability.stem)
-                title = taught.scenes[ability.scene]
-                _link(taught, taught.scene(ability.scene), f"{taught.title}: {title}")
+                taught = course.entry(stem)
+                title = taught.scenes[name]
+                _link(taught, taught.scene(name), f"{taught.title}: {title}")
             with quiz:
                 asked = course.entry("quiz")
                 _link(
                     asked,
-                    {f"{asked.prefix}_about": slug(ability.concept)},
-                    said("overview", "says.quiz", concept=named("quiz", ability.concept)),
+                    {f"{asked.prefix}_about": slug(concept)},
+                    said("overview", "says.quiz", concept=named("quiz", concept)),
                 )
 
 

@@ -1,14 +1,16 @@
 """The overview's first figure: one token through its layers, sums and links."""
 
+import re
+
 import streamlit as st
 
 from core.course import trips
 from core.scenario import Scenario
 from runtime import content
-from runtime.quantities import seconds
+from runtime.catalog_words import short_name
+from runtime.quantities import binary_bytes, grouped, seconds, significant
 from ui import address, progress, tested
 from ui.course import pages as course
-from ui.overview import rows_journey as rows
 from ui.players import journey_player as player
 from ui.prose import Prose
 from ui.theme import Look
@@ -44,7 +46,7 @@ def _played(shown: trips.Shown, language: str) -> tuple[Row, list[Row], Row]:
     choices = trips.choices(shown)
     asked = {
         "tp": list(shown.ranks),
-        "links": rows.link_names(shown),
+        "links": _link_names(shown),
         "batch": trips.batches_of(shown.scenario),
         "first": trips.first(shown),
     }
@@ -67,7 +69,7 @@ def _trip(choice: trips.Choice) -> Row:
         "ideal": trip.free_tokens_per_s,
         "program": choice.way,
         "fits": choice.fits,
-        "told": rows.in_words(choice),
+        "told": in_words(choice),
         "stops": [
             {"moment": one.moment, "number": one.number, "time": one.time_s, "text": seconds(one.time_s)}
             for one in trip.stops
@@ -86,3 +88,27 @@ def _program(drawn: trips.Drawn) -> Row:
         ],
         "held": [[[sorted(part) for part in rank] for rank in state] for state in drawn.held],
     }
+
+
+def in_words(choice: trips.Choice) -> dict[str, str]:
+    """A trip's times and bytes as they are written in the figure."""
+    trip = choice.trip
+    rate = trip.tokens_per_s
+    return {
+        "rate": grouped(round(rate)) if rate >= 100 else significant(rate),
+        "total": seconds(trip.total_s),
+        "compute": seconds(trip.bill.step.rank_compute_s),
+        "waiting": seconds(trip.bill.waiting_s),
+        "pouring": seconds(trip.bill.bandwidth_s),
+        "layer": seconds(trip.layer_s),
+        "sum": seconds(trip.sum_s),
+        "hop": seconds(trip.hop_latency_s + trip.hop_bandwidth_s),
+        "latency": seconds(trip.hop_latency_s),
+        "bandwidth": seconds(trip.hop_bandwidth_s),
+        "bytes": binary_bytes(trip.hop_bytes),
+    }
+
+
+def _link_names(shown: trips.Shown) -> list[tuple[str, str]]:
+    """The links by key and by a short name."""
+    return [(link.key, re.sub(r"\s*\(.*\)", "", short_name(link))) for link in shown.links]

@@ -26,7 +26,6 @@ def rank_weights() -> list[str]:
 
 
 def fields() -> Mapping[str, object]:
-    """Every number of the overview, from core."""
     inside, across = lab_bills()
     return {
         "layers": LABS_OWN.model_spec.num_hidden_layers,

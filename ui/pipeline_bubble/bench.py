@@ -31,8 +31,6 @@ AT_ONCE_ACTIONS = 512
 
 @dataclass(frozen=True)
 class Asked:
-    """What the bench's controls say."""
-
     figure: str
     bench: Bench
     pin: Bench | None
@@ -134,7 +132,6 @@ def _serve(page: Page) -> Serving:
 
 
 def draw(page: Page, asked: Asked) -> None:
-    """The figure that is asked for."""
     page.prose = _with(page.prose, **words.bench_fields(asked.bench, asked.pin, asked.serve))
     figures = {AGAINST_M: _against_m, RUN: _run, VERSUS: _two_schedules, SERVE: _serving, COMPOSE: _compositions}
     figures[asked.figure](page, asked)

@@ -58,7 +58,6 @@ def bench_fields(bench: Bench, pin: Bench | None, serve: Serving) -> Mapping[str
 
 
 def broken(violation: Violation) -> str:
-    """What an action does wrong."""
     return said(STEM, f"broken.{violation.rule}", violation)
 
 

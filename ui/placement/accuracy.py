@@ -105,7 +105,6 @@ def _beside_table() -> list[Row]:
 
 
 def _beside(page: Page) -> None:
-    """Another planner on the same rows."""
     page.fill(_beside_fields())
     with st.container(key="aside_beside"):
         page.say("accuracy.beside")

@@ -58,7 +58,6 @@ def _started(asked: Asked, taken: Plan, engine: Engine) -> str:
 
 
 def why(placement: Placement, index: int) -> None:
-    """One plan and why it was not taken."""
     st.markdown(_why(placement, index))
 
 

@@ -52,7 +52,6 @@ class Asked:
 
     @property
     def plan(self) -> Plan | None:
-        """The plan that is shown."""
         return None if self.shown is None else self.placement.plans[self.shown]
 
 

@@ -42,7 +42,6 @@ def _loaded(plan: Plan, question: Question, asked: LoadAsk) -> Loaded:
 
 
 def under_load(page: Page, asked: LoadAsk, question: Question, plan: Plan | None) -> None:
-    """The whole tab, of the plan that is shown."""
     if plan is None or not plan.fits:
         page.reading("load.nothing")
         return

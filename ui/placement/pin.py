@@ -12,7 +12,6 @@ from core.text.numbers import whole
 
 
 def pin_text(cluster: ClusterSpec, layout: Layout) -> str:
-    """The pin as it stands in the URL."""
     keys = cluster.gpu.key, cluster.link.key, cluster.network.key
     sizes = cluster.gpus_per_node, cluster.nodes, cluster.domain, cluster.nics_per_node or 0
     ways = layout.tp_size, layout.pp_size, layout.replicas, layout.dp_size

@@ -29,7 +29,6 @@ def ask(page: Page) -> str:
 
 @lru_cache(maxsize=16)
 def _raced(question: Plans, load: str) -> Asked:
-    """A race, once for whoever asks the same."""
     at_once = question.cluster.gpus <= beside.AT_ONCE_GPUS
     return asked(question, load) if at_once else workers.run(asked, question, load)
 

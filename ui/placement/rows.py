@@ -162,7 +162,6 @@ def bars_of(placement: Placement, shown: int | None, pinned: Plan | None, most: 
 
 
 def case_rows(key: str) -> list[BillRow]:
-    """A worked case's options as bars."""
     return [
         plan_row(f"{named('placement', option.label)}, {option.layout.name}", plan)
         for option, plan in case_plans(key)
@@ -171,7 +170,6 @@ def case_rows(key: str) -> list[BillRow]:
 
 @lru_cache(maxsize=16)
 def case_plans(key: str) -> tuple[tuple[Option, Plan], ...]:
-    """A worked case's options, judged."""
     return tuple((option, option.plan()) for option in CASES[key]())
 
 
@@ -203,7 +201,6 @@ def _quantities(plan: Plan, usd_per_gpu_hour: float | None) -> dict[str, str]:
 
 
 def rate(tokens_per_s: float) -> str:
-    """Tokens a second, as they are written."""
     return phrase(
         "placement",
         "says.tokens_s",

@@ -44,7 +44,6 @@ def short(source: str) -> str:
 
 
 def sources(rows: Sequence[Residual]) -> list[str]:
-    """Each source's short name, as it first comes."""
     return list(dict.fromkeys(short(each.measurement.source) for each in rows))
 
 
@@ -67,7 +66,6 @@ def dots(residuals: Sequence[Residual], chosen: str) -> list[Row]:
 
 
 def run_name(each: Residual) -> str:
-    """What was run, in one line."""
     measurement = each.measurement
     full = measurement.batch is None
     batch = named("shell", "full") if full else phrase("placement", "says.batch", measurement)
@@ -126,7 +124,6 @@ def foretold_table(told: Sequence[Foretold], head: str) -> str:
 
 
 def source_lines(rows: Sequence[Residual]) -> list[Row]:
-    """Each source, by class of GPU and quantity."""
     return [
         Row(source=short(source), gpus=which, quantity=_named(quantity), **_sizes(line, "sources"))
         for (source, which, quantity), line in by_source(rows).items()
@@ -152,7 +149,6 @@ def _named(quantity: Quantity) -> str:
 
 
 def signed(fraction: float) -> str:
-    """A fraction as a percentage with its sign."""
     return f"{'+' if fraction >= 0 else '−'}{percent(abs(fraction))}"
 
 
@@ -186,7 +182,6 @@ def case_of(question: Question, plan: Plan | None) -> Case:
 
 
 def bands_beside(regimes: Sequence[Regime]) -> list[Row]:
-    """Both planners, regime by regime."""
     return [
         Row(
             regime=phrase("placement", f"beside.{one.code}", rows=one.rows),

@@ -34,7 +34,6 @@ HEADS = ("number", "plan", "layout", "prompt", "alone", "full", "slots")
 
 
 def name(entrant: Entrant) -> str:
-    """What a kind of plan is called."""
     return said("placement", f"race_kind.{entrant.kind}")
 
 
@@ -44,7 +43,6 @@ def detail(entrant: Entrant) -> str:
 
 
 def lane_rows(ran: Race) -> list[Row]:
-    """All lanes, in the order of their numbers."""
     return [
         Row(
             number=number,

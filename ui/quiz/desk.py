@@ -21,7 +21,6 @@ LONGEST_SHEET = 3900
 
 
 def sheet_of(page: Page) -> Sheet:
-    """The sheet the address holds."""
     return Sheet.from_text(inputs.memo(page.key("sheet"), LONGEST_SHEET))
 
 

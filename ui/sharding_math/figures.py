@@ -140,6 +140,5 @@ def rounding(page: Page, trial: Trial) -> None:
 
 
 def tp_sizes(page: Page) -> None:
-    """Which TP sizes each part of the model allows."""
     table = frame(rows.size_cells(page.scenario))
     page.figure(charts.size_strip(table, page.look), "bench.sizes_reading", table, "tp_sizes")

@@ -141,7 +141,6 @@ def ledger_cells(scenario: Scenario) -> tuple[Row, ...]:
 
 
 def layer_rows(parts: Sequence[LayerPart]) -> list[dict[str, object]]:
-    """The layer diagram as a table."""
     cuts = {
         "replicated": said("sharding_math", "says.every_rank"),
         "out": said("sharding_math", "says.outputs"),
@@ -161,7 +160,6 @@ def layer_rows(parts: Sequence[LayerPart]) -> list[dict[str, object]]:
 
 
 def size_cells(scenario: Scenario) -> tuple[Row, ...]:
-    """Every TP size from 1 to 64."""
     names = {
         "allowed": said("sharding_math", "says.allowed"),
         "kv_replicated": said("sharding_math", "says.kv_heads_copied"),

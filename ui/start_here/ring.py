@@ -3,6 +3,7 @@
 import pandas as pd
 
 from core.course.labs_own import ring_run, ring_sums
+from runtime.rows import Row
 from ui.comm_cost.rounds import shares
 from ui.players import ring_player as player
 from ui.scenes import Page
@@ -11,11 +12,8 @@ from ui.scenes import Page
 def running_ring(page: Page) -> None:
     """One ring of four ranks, at rest at its start; a step goes from round to round."""
     ring, say = ring_run(), page.prose.plain
-    half = len(ring.rounds) // 2
-    names = [
-        say("collectives.round_scatter" if number < half else "collectives.round_gather", _Round(number % half + 1))
-        for number in range(len(ring.rounds))
-    ]
+    each_half = [Row(number=number + 1) for number in range(len(ring.rounds) // 2)]
+    names = [say(f"collectives.round_{half}", row) for half in ("scatter", "gather") for row in each_half]
     course = shares(
         ring,
         ring.end_s,
@@ -46,10 +44,3 @@ def held_rows(course: player.Course) -> list[dict[str, str]]:
         {"round": name, **{f"r{rank}": " ".join(chunks) for rank, chunks in enumerate(state)}}
         for name, state in zip(course.names, course.numbers, strict=True)
     ]
-
-
-class _Round:
-    """A round's number in its half, for the prose."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number

@@ -30,12 +30,10 @@ class Exercise:
 
     @property
     def answer(self) -> str:
-        """The letter of the right one."""
         return "abc"[self.right]
 
     @property
     def solution(self) -> str:
-        """The right one in words."""
         return self.options[self.right]
 
 

@@ -36,7 +36,6 @@ class Held:
 
 
 def paper_gb(zero: int) -> float:
-    """The paper's example at a stage of ZeRO."""
     return model_states(PAPER_PARAMETERS, zero, PAPER_RANKS).total / GB
 
 

@@ -125,13 +125,11 @@ def link_name(link: LinkSpec) -> str:
 
 @kept
 def handoffs(request: Request, links: Sequence[LinkSpec]) -> list[Handoff]:
-    """The request over each link."""
     return [handoff(request, link) for link in links]
 
 
 @kept_of
 def flip_rows(flips: Sequence[Flip]) -> list[dict[str, str]]:
-    """Each change as a line of a table."""
     return [
         {name: worded(getattr(flip.changed, name)) for name in ("input", "now", "instead")}
         | {"strategy": named("strategy", flip.other.family), "composition": told(flip.other.name)}

@@ -65,7 +65,6 @@ def memory_fields(held: Held) -> Mapping[str, object]:
 
 
 def picker_fields(given: Answer, flips: Sequence[Flip]) -> Mapping[str, object]:
-    """The answer and the nearest flip."""
     why = worded(given.why)
     fields: dict[str, Any] = {
         "name": told(given.name),
@@ -90,7 +89,6 @@ def steps(given: Answer) -> str:
 
 
 def room_fields(timed: Sequence[Row], over: LinkSpec) -> Mapping[str, object]:
-    """A collective's algorithms on a link."""
     first = min(timed, key=lambda one: one.course.end_s)
     return {
         "first": first,
@@ -102,7 +100,6 @@ def room_fields(timed: Sequence[Row], over: LinkSpec) -> Mapping[str, object]:
 
 
 def serving_fields(scenario: Scenario, inside: Handoff, across: Handoff) -> Mapping[str, object]:
-    """A request's keys and values over both links."""
     request = across.request
     return {
         "request": request,

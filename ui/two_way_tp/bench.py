@@ -1,8 +1,10 @@
-"""Lab 02's bench: five figures over recorded runs, the machine's own curve, and the scenario's two links."""
+"""Lab 02's bench: recorded runs, the machine's own curve, the scenario's two links; and a run on this machine."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
+
+import streamlit as st
 
 from core.errors import ShardlabError
 from core.links.fit import link_of
@@ -13,18 +15,27 @@ from runtime import captures
 from runtime.captures import Capture
 from runtime.catalog_words import told
 from runtime.prose import named, said
+from runtime.run_request import RunRequest
+from runtime.torch_here import torch_here
 from ui import inputs
 from ui.comm_cost.table import offer
 from ui.figures.frames import frame
 from ui.figures.time_against_payload import time_against_payload
 from ui.scenes import Page
-from ui.two_way_tp import charts, rows_runs
+from ui.two_way_tp import charts, live_run, rows_runs
 from ui.two_way_tp import charts_scaling as scaling_charts
 from ui.two_way_tp import rows as rows_of
 from ui.two_way_tp import rows_scaling as scaling_rows
 from ui.two_way_tp import words_bench as words
 from ui.two_way_tp.words import BETWEEN
 
+NOTES = {
+    "two arms": ("bench.note_figure", "bench.note_wires"),
+    "the wires": ("bench.note_fit", "bench.note_wires"),
+    "the width": ("bench.note_width", "bench.note_memory"),
+    "two replicas": ("bench.note_full", "bench.note_prompts"),
+    "two hosts": ("bench.note_hosts",),
+}
 MORE = ("two replicas", "two hosts")
 TWO_HOSTS = captures.CAPTURES.parent / "two_hosts"
 
@@ -76,7 +87,6 @@ class Bench:
         )
 
     def fields(self) -> Mapping[str, object]:
-        """The numbers of their prose."""
         between = named("two_way_tp", self.between)
         filled = {**words.scaling_fields(self.curve, between), **words.host_fields(self.hosts, _hosts("rest-"))}
         filled["own_wire"] = told(self.link.name) if self.link else ""
@@ -92,7 +102,6 @@ class Bench:
         self.page.figure(charts.arms(table, self.page.look), "bench.reading", table, "two_arms")
 
     def links(self) -> None:
-        """The fitted links of MiniGPT's runs."""
         memory = (BETWEEN["shm"], named("two_way_tp", BETWEEN["shm"]))
         swept = [(name.replace(*memory), run.log) for name, run in self.runs if run.log.model == MINI_GPT]
         curves_of = frame(point for name, log in swept for point in rows_of.link_curve(log, name))
@@ -102,7 +111,6 @@ class Bench:
         self.page.figure(chart, "bench.wires", dots, "wires")
 
     def offer_link(self) -> None:
-        """Offer the chosen link to every lab."""
         if self.link is not None:
             self.page.note("bench.note_link")
             offer(self.link, self.page.scenario)
@@ -117,7 +125,6 @@ class Bench:
         self.page.figure(chart, "bench.width", lines, "width")
 
     def replicas(self) -> None:
-        """TP=2 against two replicas on the scenario's links."""
         if self.refused:
             raise ShardlabError(self.refused)
         table = frame(scaling_rows.duel_rows([self.inside, self.across]))
@@ -126,7 +133,6 @@ class Bench:
         self.page.data_sheet = "prompt"
 
     def two_hosts(self) -> None:
-        """A prompt over the shaped links."""
         table = frame(scaling_rows.host_rows(self.hosts))
         self.page.figure(charts.stacked_bars(table, self.page.look), "bench.hosts", table, "two_hosts")
 
@@ -174,3 +180,42 @@ def newest_link(runs: Sequence[Capture], backend: str) -> LinkSpec | None:
         if (fit := fitted_link(run.log)) and (link := link_of(fit, backend))
     ]
     return max(newest, key=itemgetter(0))[1] if newest else None
+
+
+def draw(page: Page, bench: Bench, drawn: str, own: Capture | None, model: str, link: str) -> None:
+    """The chosen figure, with the button that runs it here where the figure is of runs."""
+    figure, margin = page.split()
+    with figure:
+        if drawn == "two arms" or (drawn == "the wires" and not page.look.present):
+            _live(page, model, link)
+        bench.figures[drawn]()
+    with margin:
+        page.note(*NOTES[drawn])
+        if drawn == "the wires":
+            with st.container(key="aside_wire"):
+                bench.offer_link()
+        with st.container(key="aside_how"):
+            page.note("bench.note_how")
+        if own is not None:
+            zipped = captures.zipped(own)
+            st.download_button(
+                said("two_way_tp", "says.download_this_run"),
+                zipped,
+                "run.zip",
+                "application/zip",
+                on_click="ignore",
+            )
+
+
+def _live(page: Page, model: str, link: str) -> None:
+    can = torch_here()
+    backend = can.backend if can.backend == "nccl" else link
+    label = (
+        said("two_way_tp", "says.run_here_gpus", cuda_devices=can.cuda_devices)
+        if backend == "nccl"
+        else said("two_way_tp", "says.run_here_cpu")
+    )
+    request = RunRequest(options=("--backend", backend, "--model", model), wall_s=300, silence_s=90)
+    if backend == "nccl":
+        request = replace(request, memory_bytes=0)  # CUDA maps a GPU's memory into the process
+    live_run.panel(request, can, label, page.prose.plain("bench.refused"))

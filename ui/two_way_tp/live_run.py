@@ -5,7 +5,6 @@ another page, a browser that is gone) raises out of the loop below, and the run'
 """
 
 import json
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -16,7 +15,7 @@ from runtime.prose import explained, said
 from runtime.quantities import local
 from runtime.refusals import translated
 from runtime.run_request import RunRequest
-from runtime.torch_here import TorchHere, torch_here
+from runtime.torch_here import TorchHere
 from runtime.torchrun import Outcome, TorchRun, start
 from ui.prose import escape
 
@@ -26,22 +25,12 @@ _LINES = "_live_lines"
 _SHOWN_LINES = 9
 
 
-@dataclass(frozen=True)
-class Arrived:
-    """The run that this visit made, and whether it came in just now."""
+def arrived() -> tuple[Capture | None, bool]:
+    """The run that this visit made, and whether it came in just now.
 
-    capture: Capture | None
-    now: bool
-
-
-def arrived() -> Arrived:
-    """What has been run so far. Ask before the control that chooses a run is drawn."""
-    return Arrived(st.session_state.get(_CAPTURE), bool(st.session_state.pop(_ARRIVED, False)))
-
-
-def here() -> TorchHere:
-    """What may be run on this server."""
-    return torch_here()
+    Ask before the control that chooses a run is drawn.
+    """
+    return st.session_state.get(_CAPTURE), bool(st.session_state.pop(_ARRIVED, False))
 
 
 def panel(request: RunRequest, can: TorchHere, label: str, refused: str) -> None:

@@ -41,7 +41,6 @@ def _times(one: PerToken, many: PerToken) -> str:
 
 
 def hardware(manifest: Manifest) -> str:
-    """The devices of a run in a few words."""
     return ", ".join(manifest.gpus) or f"{manifest.cpu}, {said('two_way_tp', 'says.cores', cores=manifest.cores)}"
 
 

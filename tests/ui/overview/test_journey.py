@@ -9,7 +9,7 @@ from core.course import trips
 from core.scenario import Scenario
 from core.steps.view import View
 from core.units import significant
-from ui.overview import rows_journey as rows
+from ui.overview import journey
 
 
 @pytest.mark.parametrize("scenario", [trips.OWN, Scenario(model="mixtral-8x7b", weight_dtype="int4")])
@@ -34,7 +34,7 @@ def test_nothing_answers_lab_03_before_it_was_answered(model, tp):
         assert choice.ranks == 1 or choice.ranks not in (tp, Scenario().tp)
         assert choice.link.reach == "node"
     asked = View(scenario).price(View(scenario).asked)
-    told = {word for choice in trips.choices(shown) for word in rows.in_words(choice).values()}
+    told = {word for choice in trips.choices(shown) for word in journey.in_words(choice).values()}
     assert tp == 1 or not {significant(asked.speedup), f"{100 * asked.speedup:.0f}"} & told
 
 
