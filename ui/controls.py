@@ -33,6 +33,13 @@ class Controls:
         """A widget of `ui.inputs` by its name, labelled with a block of the page's file."""
         return widget(self.label(label), self.key(name), *args, **asked)
 
+    def figure_of(self, first: Sequence[str], more: Sequence[str]) -> str:
+        """Which figure a bench shows: one of the first, and with *More* or by an address that names one, of all."""
+        has_more = self.control(inputs.toggle, "more", "says.more", help=self.label("says.all_bench_s_figures"))
+        has_more |= inputs.picked(self.key("figure"), "", [*first, *more]) in more
+        offered = [*first, *more] if has_more else first
+        return self.control(inputs.choice, "figure", "says.figure", offered, first[0])
+
     def choose(self, name: str, options: Sequence[str], default: str, *, listed: bool = False) -> str:
         """One of a few, by its key: the blocks `name.label`, `name.help` if there is one, and `name.<option>`."""
         words = content.load(self.entry.stem)

@@ -6,7 +6,6 @@ import streamlit as st
 
 from core.clinic.answers import Answers
 from core.clinic.case import Bars, Case, Histogram, Lines, Picture
-from runtime.prose import said
 from ui import inputs
 from ui.clinic import charts, rows, words
 from ui.figures.frames import frame
@@ -92,7 +91,7 @@ def _ask(page: Page, case: Case, given: Answers, chosen: str | None) -> None:
         disabled=not (chosen or page.look.present),
         on_click=inputs.remember,
         args=(page.key(ANSWERS), given.with_revealed(case.key).text()),
-        help=None if chosen else said("clinic", "says.commit_diagnosis_first"),
+        help=None if chosen else page.label("says.commit_diagnosis_first"),
     )
 
 

@@ -9,7 +9,7 @@ from core.clinic.hang import TESTS, HangState, Outcome, Standing, judge_causes, 
 from core.clinic.hang_log import read_hang
 from core.clinic.silent_init import silent_init
 from runtime.captures import recorded_faults
-from runtime.prose import named, said
+from runtime.prose import named
 from ui import inputs
 from ui.paste import pasted, read
 from ui.prose import prose_of
@@ -30,13 +30,13 @@ OUTCOMES: Mapping[str, Outcome] = {"yes": "yes", "no": "no"}
 def ask(page: Page) -> HangState:
     """The log and the outcomes, and what they leave."""
     with page.controls("hangs"):
-        whose = inputs.choice(said("clinic", "says.whose_logs"), page.key("whose"), [OWN, RECORDED], OWN)
+        whose = page.control(inputs.choice, "whose", "says.whose_logs", [OWN, RECORDED], OWN)
         fault, diagnosis = _ask_recorded(page) if whose == RECORDED else (None, "")
     text = ""
     if page.scene == "hangs" and fault is None:
         with page.body.container(key="brought_hangs"):
             text = pasted(
-                said("clinic", "says.logs_all_ranks_started"),
+                page.label("says.logs_all_ranks_started"),
                 page.key("hang_log"),
                 kinds=("txt", "log", "out"),
                 example=_example(),
@@ -57,7 +57,7 @@ def _outcomes(page: Page, shown: bool) -> dict[str, Outcome]:
     prose = prose_of("clinic", {})
     with (
         page.controls("tests", *(["hangs"] if shown else [])),
-        st.expander(said("clinic", "says.tests_you_have_run")),
+        st.expander(page.label("says.tests_you_have_run")),
     ):
         for test in TESTS:
             asks = prose.plain(f"test.{test.key}")
@@ -100,9 +100,9 @@ def _next(page: Page, state: HangState) -> None:
 def _ask_recorded(page: Page) -> tuple[Fault, str]:
     """Which log is open, and the diagnosis."""
     numbers = list(range(1, len(recorded_faults()) + 1))
-    number = inputs.choice(said("clinic", "says.log"), page.key("log"), numbers, numbers[0])
+    number = page.control(inputs.choice, "log", "says.log", numbers, numbers[0])
     diagnoses = [UNDECIDED, *FAULTS]
-    chosen = inputs.select(said("clinic", "says.which_fault"), page.key(f"fault_{number}"), diagnoses, UNDECIDED)
+    chosen = page.control(inputs.select, f"fault_{number}", "says.which_fault", diagnoses, UNDECIDED)
     return recorded_faults()[number - 1], chosen
 
 

@@ -83,10 +83,7 @@ def made_of(figure: str, phase: views.Phase) -> Kind:
 def choose(page: Page) -> str:
     """Which figure the bench shows."""
     with page.controls("bench"):
-        more = page.control(inputs.toggle, "more", "says.more", help=page.label("says.all_bench_s_figures"))
-        open_now = inputs.picked(page.key("figure"), OWN, FIGURES)
-        offered = FIGURES if more or open_now in MORE else FIRST
-        return page.control(inputs.choice, "figure", "says.figure", offered, OWN)
+        return page.figure_of(FIRST, MORE)
 
 
 def ask(page: Page, figure: str, region: Place) -> Asked:

@@ -8,7 +8,6 @@ from core.catalog import MODELS
 from core.comm_cost.decode_attention import Attention
 from core.specs import LinkSpec
 from core.steps.view import View
-from runtime.prose import said
 from ui import inputs, tested
 from ui.comm_cost import charts as bills
 from ui.comm_cost import rows_serving as rows
@@ -30,28 +29,22 @@ class Asked:
 
 def ask(page: Page, of: Callable[[str], AbstractContextManager[object]]) -> Asked:
     """Every control; `of` a figure is in sight where that is open."""
-    usual = Attention()
+    usual, drafts = Attention(), rows.Drafted()
     with of(ATTENTION):
         attention = Attention(
-            inputs.select(_label("model"), page.key("att_model"), list(MODELS), usual.key),
-            inputs.choice(_label("ranks"), page.key("att_n"), [2, 4, 8, 16], usual.ranks),
-            inputs.whole(_label("sequences"), page.key("att_b"), 1, 65536, usual.sequences),
-            inputs.whole(_label("context"), page.key("att_s"), 1, MOST_TOKENS, usual.context_tokens),
+            page.control(inputs.select, "att_model", "control.model", list(MODELS), usual.key),
+            page.control(inputs.choice, "att_n", "control.ranks", [2, 4, 8, 16], usual.ranks),
+            page.control(inputs.whole, "att_b", "control.sequences", 1, 65536, usual.sequences),
+            page.control(inputs.whole, "att_s", "control.context", 1, MOST_TOKENS, usual.context_tokens),
         )
     with of(DRAFTS):
         drafted = rows.Drafted(
-            inputs.slide(_label("kept"), page.key("kept"), 0, 100, rows.Drafted().kept_percent, unit="%"),
-            inputs.slide(
-                _label("draft_cost"), page.key("draft_cost"), 0, 50, rows.Drafted().cost_percent, unit="%"
-            ),
+            page.control(inputs.slide, "kept", "control.kept", 0, 100, drafts.kept_percent, unit="%"),
+            page.control(inputs.slide, "draft_cost", "control.draft_cost", 0, 50, drafts.cost_percent, unit="%"),
         )
     with of(APART):
-        sequences = inputs.whole(_label("together"), page.key("together"), 1, 65536, 16)
+        sequences = page.control(inputs.whole, "together", "control.together", 1, 65536, 16)
     return Asked(attention, drafted, sequences)
-
-
-def _label(name: str) -> str:
-    return said("comm_cost", f"control.{name}")
 
 
 def draw(page: Page, figure: str, asked: Asked, view: View, over: LinkSpec) -> None:

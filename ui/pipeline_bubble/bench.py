@@ -13,7 +13,6 @@ from core.pipeline_bubble.schedules.families import FAMILIES
 from core.text.numbers import whole
 from runtime import workers
 from runtime.kept import kept
-from runtime.prose import said
 from ui import inputs, scenario_bar
 from ui.pipeline_bubble import charts, grids, rows, words
 from ui.players.schedule_player import Grid
@@ -53,7 +52,7 @@ def ask(page: Page) -> Asked:
         pin = Bench.pinned(inputs.memo(page.key("pin")))
         keep = "" if pin else bench.text()
         st.button(
-            said("pipeline_bubble", "says.pin") if keep else said("pipeline_bubble", "says.unpin"),
+            page.label("says.pin" if keep else "says.unpin"),
             on_click=inputs.remember,
             args=(page.key("pin"), keep),
         )
@@ -75,13 +74,10 @@ def ask(page: Page) -> Asked:
 
 def _figure(page: Page) -> str:
     """Three figures, and two more for who asks for them; an address that names one of those has asked."""
-    key, region = page.key("figure"), st.container(width="content")
-    named = inputs.picked(key, "", MORE) in MORE
+    region, named = st.container(width="content"), inputs.picked(page.key("figure"), "", MORE) in MORE
     more = page.control(inputs.toggle, "more", "says.more_figures") or named
     with region:
-        figure: str = inputs.choice(
-            said("pipeline_bubble", "says.figure"), key, [*USUAL, *(MORE if more else ())], USUAL[0]
-        )
+        figure: str = page.control(inputs.choice, "figure", "says.figure", [*USUAL, *MORE * more], USUAL[0])
     return figure
 
 

@@ -7,7 +7,6 @@ from core.placement.under_load import LoadAsk, Loaded, loaded
 from core.serving.bench_reader import read_bench_results
 from runtime import workers
 from runtime.kept import kept_of
-from runtime.prose import said
 from ui import inputs, tested
 from ui.figures.frames import frame
 from ui.paste import pasted, read
@@ -68,7 +67,7 @@ def _bench(page: Page, asked: LoadAsk, question: Question, plan: Plan) -> None:
     with st.container(key="aside_bench"):
         page.say("load.bench")
         text = pasted(
-            said("placement", "says.what_vllm_bench_serve"),
+            page.label("says.what_vllm_bench_serve"),
             KEY,
             kinds=("txt", "log", "json", "jsonl", "md"),
             example=rows.example_bench(),

@@ -53,27 +53,29 @@ class More:
 
 def ask(page: Page) -> More:
     usual = More()
-    with page.asks_folded(_word("title"), "more"):
+    with page.asks_folded(page.label("more.title"), "more"):
         left, middle, right = st.columns(3)
         with left:
-            percentile = inputs.choice(_word("percentile"), page.key("percentile"), [50, 99], usual.percentile)
-            prefix = inputs.number(_word("prefix"), page.key("prefix"), 0.0, 99.0, usual.prefix_percent)
+            percentile = page.control(inputs.choice, "percentile", "more.percentile", [50, 99], usual.percentile)
+            prefix = page.control(inputs.number, "prefix", "more.prefix", 0.0, 99.0, usual.prefix_percent)
         with middle:
-            draft = inputs.whole(_word("draft"), page.key("draft"), 0, MOST_DRAFTED, usual.draft_tokens)
-            right_ones = inputs.number(
-                _word("acceptance"), page.key("acceptance"), 0.0, 100.0, usual.acceptance_percent
+            draft = page.control(inputs.whole, "draft", "more.draft", 0, MOST_DRAFTED, usual.draft_tokens)
+            right_ones = page.control(
+                inputs.number, "acceptance", "more.acceptance", 0.0, 100.0, usual.acceptance_percent
             )
         with right:
-            experts = inputs.toggle(_word("experts"), page.key("ep"), help=_word("experts_help"))
-            caches = inputs.toggle(_word("caches"), page.key("dcp"), help=_word("caches_help"))
-            sizes = inputs.toggle(_word("sizes"), page.key("size"), help=_word("sizes_help"))
+            experts = page.control(inputs.toggle, "ep", "more.experts", help=page.label("more.experts_help"))
+            caches = page.control(inputs.toggle, "dcp", "more.caches", help=page.label("more.caches_help"))
+            sizes = page.control(inputs.toggle, "size", "more.sizes", help=page.label("more.sizes_help"))
     return More(percentile, prefix, draft, right_ones, experts, caches, sizes)
 
 
 def machine(page: Page) -> tuple[str, str, str]:
     """A startup log, a table and a benchmark's results, as far as they were pasted."""
     log, table, bench = (
-        paste.pasted(_word(name), page.key(f"own_{name}"), kinds=("txt", "log", "out", "json"), height=90)
+        paste.pasted(
+            page.label(f"more.{name}"), page.key(f"own_{name}"), kinds=("txt", "log", "out", "json"), height=90
+        )
         for name in ("log", "table", "bench")
     )
     return log, table, bench
@@ -121,7 +123,7 @@ def trace(page: Page, question: Question, plan: Plan, chunk_tokens: int) -> None
     with st.container(key="aside_trace"):
         page.say("load.trace")
         text = paste.pasted(
-            _word("trace"), TRACE_KEY, kinds=("csv", "txt", "jsonl"), example=EXAMPLE_TRACE, height=110
+            page.label("more.trace"), TRACE_KEY, kinds=("csv", "txt", "jsonl"), example=EXAMPLE_TRACE, height=110
         )
         if text:
             with page.guarded():
@@ -131,7 +133,3 @@ def trace(page: Page, question: Question, plan: Plan, chunk_tokens: int) -> None
                 fields: Mapping[str, object] = {"run": run, "tokens_per_s": plan.layout.replicas * run.tokens_per_s}
                 page.fill(fields)
                 page.say("load.trace_reading")
-
-
-def _word(name: str) -> str:
-    return said("placement", f"more.{name}")

@@ -7,10 +7,9 @@ import streamlit as st
 from core.placement.plan import Question as Plans
 from core.strategy.race import LOADS, Asked, asked
 from runtime import workers
-from runtime.prose import said
 from runtime.quantities import seconds
 from runtime.rooms import Question
-from ui import address, beside, held_axes, inputs, tested
+from ui import address, beside, held_axes, tested
 from ui.figures.frames import frame
 from ui.placement import rows_race as rows
 from ui.players import race_player as player
@@ -22,9 +21,8 @@ LIGHT, RUSH = "light", "rush"
 
 def ask(page: Page) -> str:
     """How many requests come. Runs in every scene, so that the URL keeps it."""
-    words = {load: said("placement", f"race_load.{load}") for load in LOADS}
     with page.controls("race"):
-        return inputs.option(said("placement", "race.load"), page.key("race_load"), words, RUSH)
+        return page.choose("race_load", list(LOADS), RUSH)
 
 
 @lru_cache(maxsize=16)

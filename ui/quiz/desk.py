@@ -8,7 +8,6 @@ from core.course.quiz import Choice, Judged, Question, Score, Sheet, judge
 from core.course.quiz.paper import MOST_SEED
 from runtime import content
 from runtime.prose import named
-from runtime.prose import said as phrase
 from runtime.quantities import heard
 from ui import inputs
 from ui.course import pages as course
@@ -37,9 +36,7 @@ def pose(page: Page, sheet: Sheet, questions: Sequence[Question], question: Ques
     prose = Prose(content.load("quiz"), spoken(question))
     index = questions.index(question)
     st.markdown(
-        phrase(
-            "quiz", "says.place", place=index + 1, questions=len(questions), concept=named("quiz", question.concept)
-        )
+        page.label("says.place", place=index + 1, questions=len(questions), concept=named("quiz", question.concept))
     )
     st.markdown(f"#### {prose.text(f'{question.key}.asks')}")
     answer = sheet.answers.get(question.key)
@@ -64,7 +61,7 @@ def _form(page: Page, prose: Prose, sheet: Sheet, question: Question, judged: Ju
         else:
             st.text_input(prose.plain(f"ask.number_{question.dimension}"), key=answer, max_chars=40)
         st.form_submit_button(
-            phrase("quiz", "says.answer"),
+            page.label("says.answer"),
             type="primary",
             on_click=_commit,
             args=(page, sheet, question.key, answer, content.language()),
@@ -107,7 +104,7 @@ def _turn(page: Page, questions: Sequence[Question], index: int) -> None:
         if index:
             before = questions[index - 1].key
             st.button(
-                phrase("quiz", "says.previous_question"),
+                page.label("says.previous_question"),
                 key="earlier",
                 on_click=inputs.remember,
                 args=(page.key("at"), before),
@@ -115,7 +112,7 @@ def _turn(page: Page, questions: Sequence[Question], index: int) -> None:
         if index + 1 < len(questions):
             after = questions[index + 1].key
             st.button(
-                phrase("quiz", "says.next_question"),
+                page.label("says.next_question"),
                 key="later",
                 on_click=inputs.remember,
                 args=(page.key("at"), after),
@@ -133,15 +130,15 @@ def keep(page: Page, sheet: Sheet, score: Score) -> None:
     """The sheet as a file, a file as the sheet, and a paper with other numbers."""
     with st.container(key="keep", horizontal=True, vertical_alignment="bottom", gap="small"):
         st.download_button(
-            phrase("quiz", "says.download_your_answers"),
+            page.label("says.download_your_answers"),
             sheet.text(),
             "shardlab-quiz.txt",
             "text/plain",
             on_click="ignore",
         )
-        with st.popover(phrase("quiz", "says.go_from_file")):
+        with st.popover(page.label("says.go_from_file")):
             st.file_uploader(
-                phrase("quiz", "says.your_answers"),
+                page.label("says.your_answers"),
                 ("txt",),
                 key="quiz_file",
                 on_change=_take,
@@ -150,7 +147,7 @@ def keep(page: Page, sheet: Sheet, score: Score) -> None:
             )
         other = str((sheet.seed + 1) % MOST_SEED)
         st.button(
-            phrase("quiz", "says.other_numbers"), on_click=_begin, args=(page, other), disabled=not score.answered
+            page.label("says.other_numbers"), on_click=_begin, args=(page, other), disabled=not score.answered
         )
 
 

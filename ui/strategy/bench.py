@@ -15,7 +15,6 @@ from core.strategy.picker import USUAL, Purpose, Question
 from core.strategy.rooms import ROOMS
 from core.strategy.training.layout import Recompute
 from core.strategy.training.memory import Job
-from runtime.prose import said as phrase
 from ui import address, inputs
 from ui.scenes import Page
 from ui.strategy.rows import RANKS, Held
@@ -94,7 +93,7 @@ def _memory(page: Page) -> tuple[int, int, int, Recompute, str]:
     """The first scene's row, once its question is answered; a projector has room for one figure, named there."""
     shown = "memory" if page.revealed else "unanswered"
     with page.controls(shown):
-        ranks = notch(phrase("strategy", "says.ranks"), page.key("ranks"), RANKS, 64)
+        ranks = page.control(notch, "ranks", "says.ranks", RANKS, 64)
         tokens = page.control(inputs.select, "sequence", "says.tokens_sequence", list(TOKENS), 4096)
         region = st.container(horizontal=True, vertical_alignment="bottom", width="content")
     with region if not page.look.present else page.controls("on_a_laptop"):

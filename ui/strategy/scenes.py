@@ -7,7 +7,6 @@ import streamlit as st
 
 from core.strategy.block import Block
 from runtime.mermaid import mermaid
-from runtime.prose import said
 from runtime.rows import Row
 from ui.comm_cost.rounds import play
 from ui.figures.svg import NARROW, size_of
@@ -30,10 +29,10 @@ def block(page: Page, strategy: str, ranks: int, drawn: Block) -> None:
         page.note("block.note")
         name = f"block_{strategy.lower()}_{ranks}"
         st.download_button(
-            said("strategy", "says.download_svg"), svg.encode(), f"{name}.svg", "image/svg+xml", on_click="ignore"
+            page.label("says.download_svg"), svg.encode(), f"{name}.svg", "image/svg+xml", on_click="ignore"
         )
         st.download_button(
-            said("strategy", "says.download_mermaid"), text.encode(), f"{name}.mmd", "text/plain", on_click="ignore"
+            page.label("says.download_mermaid"), text.encode(), f"{name}.mmd", "text/plain", on_click="ignore"
         )
     page.as_table(lambda: pd.DataFrame(block_rows(drawn)), f"block_{strategy.lower()}", alt)
     with st.container(key="aside_mermaid"):

@@ -14,10 +14,9 @@ from core.two_way_tp import MINI_GPT, Duel, RunLog, ScalingRun, duels, fitted_li
 from runtime import captures
 from runtime.captures import Capture
 from runtime.catalog_words import told
-from runtime.prose import named, said
+from runtime.prose import named
 from runtime.run_request import RunRequest
 from runtime.torch_here import torch_here
-from ui import inputs
 from ui.comm_cost.table import offer
 from ui.figures.frames import frame
 from ui.figures.time_against_payload import time_against_payload
@@ -71,20 +70,8 @@ class Bench:
 
     def choose(self) -> str:
         """Which figure is drawn: one of the first three, and with *More* one of all."""
-        key = self.page.key("figure")
-        more = inputs.toggle(
-            said("two_way_tp", "says.more"),
-            self.page.key("more"),
-            help=said("two_way_tp", "says.all_bench_s_figures"),
-        )
-        open_now = inputs.picked(key, "", list(self.figures))
-        first = [name for name in self.figures if name not in MORE]
-        return inputs.choice(
-            said("two_way_tp", "says.figure"),
-            key,
-            list(self.figures) if more or open_now in MORE else first,
-            first[0],
-        )
+        names = list(self.figures)
+        return self.page.figure_of([one for one in names if one not in MORE], [one for one in names if one in MORE])
 
     def fields(self) -> Mapping[str, object]:
         between = named("two_way_tp", self.between)
@@ -199,7 +186,7 @@ def draw(page: Page, bench: Bench, drawn: str, own: Capture | None, model: str, 
         if own is not None:
             zipped = captures.zipped(own)
             st.download_button(
-                said("two_way_tp", "says.download_this_run"),
+                page.label("says.download_this_run"),
                 zipped,
                 "run.zip",
                 "application/zip",
@@ -210,10 +197,8 @@ def draw(page: Page, bench: Bench, drawn: str, own: Capture | None, model: str, 
 def _live(page: Page, model: str, link: str) -> None:
     can = torch_here()
     backend = can.backend if can.backend == "nccl" else link
-    label = (
-        said("two_way_tp", "says.run_here_gpus", cuda_devices=can.cuda_devices)
-        if backend == "nccl"
-        else said("two_way_tp", "says.run_here_cpu")
+    label = page.label(
+        "says.run_here_gpus" if backend == "nccl" else "says.run_here_cpu", cuda_devices=can.cuda_devices
     )
     request = RunRequest(options=("--backend", backend, "--model", model), wall_s=300, silence_s=90)
     if backend == "nccl":

@@ -62,7 +62,7 @@ def section(page: Page) -> None:
     page.reading("paid.meter")
     path = FOLDER / MANIFEST
     if own and path.is_file():
-        with st.popover(said("two_way_tp", "says.manifest_last_run_here"), width="content"):
+        with st.popover(page.label("says.manifest_last_run_here"), width="content"):
             st.code(path.read_text(encoding="utf-8"), language="json")
 
 

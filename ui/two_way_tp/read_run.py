@@ -6,7 +6,6 @@ from core.two_way_tp import RunLog
 from core.two_way_tp.run_log import Step
 from runtime.captures import Capture
 from runtime.kept import kept
-from runtime.prose import said
 from ui import inputs
 from ui.figures.frames import frame
 from ui.figures.style import Figure
@@ -52,9 +51,9 @@ def count(page: Page, capture: Capture) -> None:
     log = capture.log
     with st.container(key="aside_manifest", horizontal=True, vertical_alignment="center"):
         page.say("count.source")
-        with st.popover(said("two_way_tp", "says.manifest"), width="content"):
+        with st.popover(page.label("says.manifest"), width="content"):
             st.code(capture.result_text, language="json")
-        st.button(said("two_way_tp", "says.run_here"), on_click=inputs.remember, args=(page.key("scene"), "Bench"))
+        st.button(page.label("says.run_here"), on_click=inputs.remember, args=(page.key("scene"), "Bench"))
     rows = rows_of.log_rows(rows_of.shown(log))[int(page.look.present) :]
     meanings = {topic: page.prose.plain(f"count.{topic}") for topic in rows_of.SHOWN_TOPICS}
     st.html(log_table(rows, meanings, page.prose.plain("count.table"), page.look.present))
