@@ -1,9 +1,10 @@
 """Lab 03's bills as they grow: the share by batch, TP across the node boundary, and a mixture's experts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from core.collectives.cost import CollectiveCost
+from core.comm_cost.bill import Bill
 from core.comm_cost.expert_parallel import ExpertParallelBill, Experts
 from core.comm_cost.node_boundary import NodeBill, node_bill
 from core.specs import LinkSpec
@@ -13,7 +14,7 @@ from runtime.catalog_words import short_name
 from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import percent, plain
-from runtime.rows import Row
+from runtime.rows import Row, table
 from ui.comm_cost.rows import AskedBill, BillRow, cost_bar
 
 BATCHES = tuple(2**power for power in range(13))
@@ -48,12 +49,17 @@ def batch_points(view: View) -> list[Row]:
 @kept
 def bills_by_ranks(own: AskedBill) -> list[Row]:
     """The same bill at 2 to 64 ranks, term by term."""
-    return [
-        Row(ranks=f"TP={ranks}", term=term, time_ms=1e3 * time_s, nodes=1, flat_ms=0.0)
-        for ranks in TP_SIZES
-        for bill in [replace(own, tp=ranks).bill()]
+    return _terms((replace(own, tp=ranks).bill(), 1, 0.0) for ranks in TP_SIZES)
+
+
+def _terms(bills: Iterable[tuple[Bill, int, float]]) -> list[Row]:
+    """Each bill's waiting and its bytes, over so many nodes, and what a flat ring would take there."""
+    lines = (
+        (f"TP={bill.step.tp_size}", term, 1e3 * time_s, nodes, 1e3 * flat_s)
+        for bill, nodes, flat_s in bills
         for term, time_s in (("latency", bill.waiting_s), ("bandwidth", bill.bandwidth_s))
-    ]
+    )
+    return table("ranks term time_ms nodes flat_ms", lines)
 
 
 @kept
@@ -65,18 +71,7 @@ def node_bills(view: View, gpus_per_node: int) -> tuple[NodeBill, ...]:
 
 def node_bars(bills: Sequence[NodeBill]) -> list[Row]:
     """Both levels' waiting and both levels' bytes, at each size."""
-    return [
-        Row(
-            ranks=f"TP={whole.step.tp_size}",
-            term=term,
-            time_ms=1e3 * time_s,
-            nodes=bill.nodes,
-            flat_ms=1e3 * bill.flat.comm_s,
-        )
-        for bill in bills
-        for whole in [bill.whole]
-        for term, time_s in (("latency", whole.waiting_s), ("bandwidth", whole.bandwidth_s))
-    ]
+    return _terms((bill.whole, bill.nodes, bill.flat.comm_s) for bill in bills)
 
 
 WHOLE, DIVIDED = "the step whole", "the step ÷ N"

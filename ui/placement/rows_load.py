@@ -12,7 +12,7 @@ from core.serving.bench_results import BenchResult, Clocked, printed_bench
 from runtime.prose import explained, worded
 from runtime.prose import said as phrase
 from runtime.quantities import plain
-from runtime.rows import Row
+from runtime.rows import Row, table
 
 SHOWN_RESULTS = 12
 """Results of one paste that are predicted: each is a run of its own."""
@@ -38,46 +38,32 @@ def tails(loaded: Loaded) -> list[Row]:
 
 def bench_lines(question: Question, plan: Plan, results: Sequence[BenchResult], seed: int) -> list[Row]:
     """Each result's figures beside those of the same requests on the plan's engine; a refusal where it has none."""
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for number, result in enumerate(results[:SHOWN_RESULTS], start=1):
         try:
             predicted = predict_bench(question, plan, result, seeded(seed))
         except ShardlabError as refusal:
-            lines.append(
-                Row(
-                    result=f"{number}",
-                    figure=phrase("placement", "says.not_predicted"),
-                    measured="",
-                    predicted=explained(refusal),
-                    ratio="",
-                )
-            )
-            continue
-        lines += _compared(number, predicted, plan.layout.replicas)
-    return lines
+            lines.append((f"{number}", phrase("placement", "says.not_predicted"), "", explained(refusal), ""))
+        else:
+            lines += _compared(number, predicted, plan.layout.replicas)
+    return table("result figure measured predicted ratio", lines)
 
 
-def _compared(number: int, prediction: BenchPrediction, engines: int) -> list[Row]:
+def _compared(number: int, prediction: BenchPrediction, engines: int) -> list[tuple[str, ...]]:
     result, load = prediction.result, prediction.load
     name = phrase(
         "placement", "says.requests", number=number, completed=result.completed, worded=worded(prediction.sent)
     )
     pairs = (
-        (phrase("placement", "says.first_token_mean_ms"), result.ttft.mean_s, load.ttft_mean_s, 1e3),
-        (phrase("placement", "says.first_token_p_ms"), result.ttft.at(99), load.ttft_p99_s, 1e3),
-        (phrase("placement", "says.between_tokens_mean_ms"), result.between_s, load.itl_mean_s, 1e3),
-        (phrase("placement", "says.between_tokens_p_ms"), result.itl.at(99), load.itl_p99_s, 1e3),
-        (phrase("placement", "says.output_tokens_s"), result.output_tokens_per_s, engines * load.tokens_per_s, 1.0),
+        ("first_token_mean_ms", result.ttft.mean_s, load.ttft_mean_s, 1e3),
+        ("first_token_p_ms", result.ttft.at(99), load.ttft_p99_s, 1e3),
+        ("between_tokens_mean_ms", result.between_s, load.itl_mean_s, 1e3),
+        ("between_tokens_p_ms", result.itl.at(99), load.itl_p99_s, 1e3),
+        ("output_tokens_s", result.output_tokens_per_s, engines * load.tokens_per_s, 1.0),
     )
     return [
-        Row(
-            result=name,
-            figure=figure,
-            measured=plain(scale * measured),
-            predicted=plain(scale * predicted),
-            ratio=plain(predicted / measured),
-        )
-        for figure, measured, predicted, scale in pairs
+        (name, phrase("placement", f"says.{block}"), *map(plain, (scale * measured, scale * told, told / measured)))
+        for block, measured, told, scale in pairs
         if measured
     ]
 

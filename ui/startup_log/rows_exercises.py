@@ -43,6 +43,10 @@ def exercises() -> tuple[Exercise, ...]:
     return (_unsharded_heads(), _wrong_dtype(), _second_model(), _heavier_first(), _per_rank())
 
 
+def _word(name: str, **fields: object) -> str:
+    return said("startup_log", f"says.{name}", **fields)
+
+
 def _unsharded_heads() -> Exercise:
     spec, ranks = model("qwen3-235b-a22b"), 32
     times = kv_bytes_per_token(spec) / kv_bytes_per_token_per_rank(spec, ranks)
@@ -52,12 +56,12 @@ def _unsharded_heads() -> Exercise:
         "#tokens: 190976, K size: 17.13 GB, V size: 17.13 GB"
     )
     options = (
-        said("startup_log", "says.one_as_every_tp"),
-        said("startup_log", "says.all_them", times=local(f"{times:.0f}")),
-        said("startup_log", "says.none_they_are_latent"),
+        _word("one_as_every_tp"),
+        _word("all_them", times=local(f"{times:.0f}")),
+        _word("none_they_are_latent"),
     )
     source = "SGLang, Ascend, shun8686/for_debug, Qwen3-235B-A22B"
-    return Exercise("heads", said("startup_log", "says.heads_not_sharded"), log, options, 1, source)
+    return Exercise("heads", _word("heads_not_sharded"), log, options, 1, source)
 
 
 def _wrong_dtype() -> Exercise:
@@ -68,18 +72,12 @@ def _wrong_dtype() -> Exercise:
         "INFO model_runner.py:1067] Loading model weights took 8.4926 GB"
     )
     options = (
-        said("startup_log", "says.bf_part_them_host"),
-        said("startup_log", "says.fp_every_matrix"),
-        said("startup_log", "says.fp_layers_bf_both"),
+        _word("bf_part_them_host"),
+        _word("fp_every_matrix"),
+        _word("fp_layers_bf_both"),
     )
-    return Exercise(
-        "dtype",
-        said("startup_log", "says.another_width"),
-        log,
-        options,
-        2,
-        said("startup_log", "says.notes_of_a_chatbot", release="vLLM 0.6.3"),
-    )
+    source = _word("notes_of_a_chatbot", release="vLLM 0.6.3")
+    return Exercise("dtype", _word("another_width"), log, options, 2, source)
 
 
 def widths_gib() -> tuple[float, float, float]:
@@ -101,29 +99,22 @@ def _second_model() -> Exercise:
         "INFO 06-23 14:21:48 [kv_cache_utils.py:716] GPU KV cache size: 410,128 tokens"
     )
     options = (
-        said("startup_log", "says.tokens_would_fit_some", alone=grouped(alone)),
-        said("startup_log", "says.layers_keep_cache_not", layers=layers + 1, layers_2=layers),
-        said("startup_log", "says.cache_kept_another_width"),
+        _word("tokens_would_fit_some", alone=grouped(alone)),
+        _word("layers_keep_cache_not", layers=layers + 1, layers_2=layers),
+        _word("cache_kept_another_width"),
     )
-    return Exercise(
-        "second",
-        said("startup_log", "says.second_model"),
-        log,
-        options,
-        1,
-        "vllm-project/vllm issue 19996, EAGLE",
-    )
+    return Exercise("second", _word("second_model"), log, options, 1, "vllm-project/vllm issue 19996, EAGLE")
 
 
 def _heavier_first() -> Exercise:
     reserved, ranks = 3, 8
     log = (
-        f"# {said('startup_log', 'says.noted_beside_it', reserved=reserved, first=0, others=ranks - 1)}\n"
+        f"# {_word('noted_beside_it', reserved=reserved, first=0, others=ranks - 1)}\n"
         "(Worker_TP0 pid=92375) INFO 05-08 16:18:24 [gpu_model_runner.py:4960] Model loading took 15.26 GiB memory"
     )
     options = tuple(f"{amount} GB" for amount in (0, reserved, reserved * (ranks - 1)))
     source = "Sandermage/genesis-vllm-patches issue 24, 8 × RTX 3090"
-    return Exercise("heavier", said("startup_log", "says.heavier_first_gpu"), log, options, 2, source)
+    return Exercise("heavier", _word("heavier_first_gpu"), log, options, 2, source)
 
 
 def _per_rank() -> Exercise:
@@ -139,15 +130,9 @@ def _per_rank() -> Exercise:
     left, weights, other, gpu = 8.69, 13.9476, 0.25 + 0.19, 23.08
     hoped = 2 * gpu - weights - other
     options = (
-        said("startup_log", "says.gib_one_gpu_unused", left=local(f"{left:.2f}")),
+        _word("gib_one_gpu_unused", left=local(f"{left:.2f}")),
         local(f"{2 * left:.2f} GiB"),
         local(f"{hoped:.2f} GiB"),
     )
-    return Exercise(
-        "per_rank",
-        said("startup_log", "says.per_rank_or_all"),
-        log,
-        options,
-        1,
-        "vllm-project/vllm issue 13061, 2 × RTX 4090",
-    )
+    source = "vllm-project/vllm issue 13061, 2 × RTX 4090"
+    return Exercise("per_rank", _word("per_rank_or_all"), log, options, 1, source)

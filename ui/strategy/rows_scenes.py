@@ -16,7 +16,7 @@ from runtime.kept import kept, kept_of
 from runtime.prose import named, worded
 from runtime.prose import said as phrase
 from runtime.quantities import binary_bytes, grouped, plain, seconds
-from runtime.rows import Row
+from runtime.rows import Row, table
 
 PROMPTS = tuple(2**power for power in range(7, 18))
 
@@ -29,24 +29,19 @@ def kinds(given: Answer) -> list[Row]:
     """Of every kind of strategy the plan that gives most, in the order of what they give; then the refused."""
     judged = _trained(given.judged) if isinstance(given.judged, TrainingChoice) else _served(given.judged)
     best: dict[str, Row] = {}
-    for kind in judged:
+    for kind in table("strategy composition tokens_per_s in_words taken", judged):
         known = best.get(kind.strategy)
         if known is None or (kind.taken, kind.tokens_per_s) > (known.taken, known.tokens_per_s):
             best[kind.strategy] = kind
     return sorted(best.values(), key=lambda kind: -kind.tokens_per_s)[:MOST_KINDS]
 
 
-def _trained(choice: TrainingChoice) -> Iterator[Row]:
+def _trained(choice: TrainingChoice) -> Iterator[tuple[object, ...]]:
     for plan in choice.plans:
         rate = plan.step.tokens_per_s if plan.step is not None else 0.0
         text = phrase("strategy", "says.tokens_s", rate=grouped(round(rate))) if rate else _refusal(plan)
-        yield Row(
-            strategy=named("strategy", strategy_family(plan.strategy)),
-            composition=told(plan.strategy.name),
-            tokens_per_s=rate,
-            in_words=text,
-            taken=plan is choice.taken,
-        )
+        kind = named("strategy", strategy_family(plan.strategy))
+        yield kind, told(plan.strategy.name), rate, text, plan is choice.taken
 
 
 def _refusal(plan: TrainingPlan) -> str:
@@ -54,16 +49,14 @@ def _refusal(plan: TrainingPlan) -> str:
     return phrase("strategy", "says.does_not_fit_rank" if split else "says.does_not_split", plan.memory)
 
 
-def _served(placement: Placement) -> Iterator[Row]:
+def _served(placement: Placement) -> Iterator[tuple[object, ...]]:
     for index, plan in enumerate(placement.plans):
-        taken, kind = index == placement.recommended, named("strategy", layout_family(plan.layout))
-        if plan.timing is None:
-            text = phrase("strategy", "says.does_not_fit" if plan.splits else "says.does_not_split")
-            yield Row(strategy=kind, composition=plan.layout.name, tokens_per_s=0.0, in_words=text, taken=taken)
-            continue
-        rate, itl_s = plan.timing.sustained_tokens_per_s, plan.timing.itl_s
-        text = phrase("strategy", "says.tokens_s_itl", rate=grouped(round(rate)), itl_s=seconds(itl_s))
-        yield Row(strategy=kind, composition=plan.layout.name, tokens_per_s=rate, in_words=text, taken=taken)
+        rate, text = 0.0, phrase("strategy", "says.does_not_fit" if plan.splits else "says.does_not_split")
+        if plan.timing is not None:
+            rate, itl_s = plan.timing.sustained_tokens_per_s, seconds(plan.timing.itl_s)
+            text = phrase("strategy", "says.tokens_s_itl", rate=grouped(round(rate)), itl_s=itl_s)
+        kind = named("strategy", layout_family(plan.layout))
+        yield kind, plan.layout.name, rate, text, index == placement.recommended
 
 
 @kept
