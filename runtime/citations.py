@@ -7,10 +7,10 @@ import json
 import re
 import tarfile
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -74,8 +74,7 @@ def check(engine: Source, path: Path, today: str) -> Check:
 
     Raises UnreadableTextError for what is no such thing, or is of another package.
     """
-    with closing(_Opened(path, engine.package)) as opened:
-        archive = opened.archive
+    with _opened(path, engine.package) as archive:
         rows = {row.key: _outcome(row, engine, archive) for row in citations(engine.engine)}
         return Check(engine.engine, archive.package, archive.release, today, archive.name, rows)
 
@@ -90,21 +89,18 @@ def _outcome(row: Citation, engine: Source, archive: Archive) -> Outcome:
         return "moved"
 
 
-class _Opened:
+@contextmanager
+def _opened(path: Path, package: str) -> Iterator[Archive]:
     """An archive while it is read."""
-
-    def __init__(self, path: Path, package: str) -> None:
-        self._close: Callable[[], None] = lambda: None
+    with ExitStack() as stack:
         try:
-            listed = self._members(path, package)
+            listed = _members(path, package, stack)
         except (OSError, zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
             raise UnreadableTextError(f"cannot read {path}: {error}") from error
         metadata = next((listed[name] for name in sorted(listed, key=len) if _is_metadata(name, package)), None)
-        fields = (
-            dict(re.findall(r"^(Name|Version): *(\S+) *$", _header(metadata), re.MULTILINE))
-            if metadata
-            else _made_of(listed)
-        )
+        header = metadata().decode("utf-8", "replace").partition("\n\n")[0] if metadata else ""
+        told = re.findall(r"^(Name|Version): *(\S+) *$", header, re.MULTILINE)
+        fields = dict(told) if metadata else _made_of(listed)
         if _plain(fields.get("Name", "")) != _plain(package) or "Version" not in fields:
             raise UnreadableTextError(
                 f"{path} holds no {package}: give its wheel, its source package, or its folder"
@@ -113,28 +109,24 @@ class _Opened:
         top = fields.get("Top", f"{package}-{fields['Version']}/").replace("-", "_").lower()
         members = {name[len(top) :] if name.replace("-", "_").lower().startswith(top) else name: read
                    for name, read in listed.items()}  # fmt: skip
-        self.archive = Archive(package, fields["Version"], path.name, members)
+        yield Archive(package, fields["Version"], path.name, members)
 
-    def _members(self, path: Path, package: str) -> dict[str, Callable[[], bytes]]:
-        if path.is_dir():
-            folders = [path / package.replace("-", "_").partition("_")[0], *path.glob("*-info")]
-            files = (file for folder in folders for file in folder.rglob("*") if file.is_file())
-            return {file.relative_to(path).as_posix(): lambda file=file: file.read_bytes() for file in files}  # type: ignore[misc]
-        if zipfile.is_zipfile(path):
-            zipped = zipfile.ZipFile(path)
-            self._close = zipped.close
-            infos = [info for info in zipped.infolist() if info.file_size <= LARGEST_MEMBER_BYTES]
-            return {info.filename: lambda info=info: zipped.read(info) for info in infos}  # type: ignore[misc]
-        tar = tarfile.open(path)  # noqa: SIM115
-        self._close = tar.close
-        return {
-            str(PurePosixPath(one.name)): lambda one=one: _tar_bytes(tar, one)  # type: ignore[misc]
-            for one in tar.getmembers()
-            if one.isfile() and one.size <= LARGEST_MEMBER_BYTES
-        }
 
-    def close(self) -> None:
-        self._close()
+def _members(path: Path, package: str, stack: ExitStack) -> dict[str, Callable[[], bytes]]:
+    if path.is_dir():
+        folders = [path / package.replace("-", "_").partition("_")[0], *path.glob("*-info")]
+        files = (file for folder in folders for file in folder.rglob("*") if file.is_file())
+        return {file.relative_to(path).as_posix(): file.read_bytes for file in files}
+    if zipfile.is_zipfile(path):
+        zipped = stack.enter_context(zipfile.ZipFile(path))
+        infos = [info for info in zipped.infolist() if info.file_size <= LARGEST_MEMBER_BYTES]
+        return {info.filename: partial(zipped.read, info) for info in infos}
+    tar = stack.enter_context(tarfile.open(path))  # noqa: SIM115
+    return {
+        str(PurePosixPath(one.name)): partial(_tar_bytes, tar, one)
+        for one in tar.getmembers()
+        if one.isfile() and one.size <= LARGEST_MEMBER_BYTES
+    }
 
 
 def _made_of(listed: Mapping[str, Callable[[], bytes]]) -> dict[str, str]:
@@ -150,10 +142,6 @@ def _made_of(listed: Mapping[str, Callable[[], bytes]]) -> dict[str, str]:
 def _tar_bytes(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     file = tar.extractfile(member)
     return file.read() if file else b""
-
-
-def _header(read: Callable[[], bytes]) -> str:
-    return read().decode("utf-8", "replace").partition("\n\n")[0]
 
 
 def _is_metadata(name: str, package: str) -> bool:

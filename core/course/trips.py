@@ -1,7 +1,7 @@
 """The overview's journey: every trip of a token that can be chosen, from the bills of lab 03."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 
 from core.collectives.clock import Held, held_after_each_round
 from core.collectives.programs import Program, program
@@ -83,15 +83,11 @@ def batches_of(scenario: Scenario) -> list[int]:
 
 def choices(shown: Shown) -> list[Choice]:
     """Every trip of a journey, by ranks, then link, then batch."""
-    return list(_choices(shown))
-
-
-def _choices(shown: Shown) -> Iterator[Choice]:
-    for ranks in shown.ranks:
-        for link in shown.links:
-            for batch in batches_of(shown.scenario):
-                view = View(replace(shown.scenario, tp=ranks, batch=batch))
-                yield Choice(ranks, link, batch, journey(view.step, link), view.fits != "none")
+    made = []
+    for ranks, link, batch in product(shown.ranks, shown.links, batches_of(shown.scenario)):
+        view = View(replace(shown.scenario, tp=ranks, batch=batch))
+        made.append(Choice(ranks, link, batch, journey(view.step, link), view.fits != "none"))
+    return made
 
 
 def first(shown: Shown) -> tuple[int, int, int]:
@@ -115,9 +111,9 @@ class Drawn:
 def programs(choices: list[Choice]) -> dict[str, Drawn]:
     """Every program that some trip needs."""
     named = {choice.way: choice for choice in choices}
-    return {way: _drawn(way.partition("-")[0], choice.trip.bill.step.tp_size) for way, choice in named.items()}
-
-
-def _drawn(way: str, ranks: int) -> Drawn:
-    steps = Program(1, 1, ()) if way == "alone" else program("all_reduce", way, ranks)
-    return Drawn(steps, held_after_each_round(steps))
+    alone = Program(1, 1, ())
+    made = {
+        way: program("all_reduce", way.partition("-")[0], one.ranks) if one.trip.sums else alone
+        for way, one in named.items()
+    }
+    return {way: Drawn(steps, held_after_each_round(steps)) for way, steps in made.items()}

@@ -1,13 +1,13 @@
 """Each line of a run beside what labs 01 and 03 say it must be."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from core.models.kv_cache import kv_bytes_per_token_per_rank, kv_heads_per_rank
 from core.models.parameters import dtype_bytes
 from core.remark import Remark, remark
-from core.specs import ModelSpec
 from core.two_way_tp.predictions import (
     all_gather_payload_bytes,
     all_reduce_bytes_per_token,
@@ -37,7 +37,11 @@ class Reading:
     predicted: float
     logged: float
     unit: Unit
-    exact: bool
+
+    @property
+    def exact(self) -> bool:
+        """Whether it must be met: a count or bytes, and no time."""
+        return self.unit != "s"
 
     @property
     def residual_fraction(self) -> float:
@@ -77,10 +81,7 @@ class TokenParts:
 
 def reconcile(log: RunLog) -> tuple[Reading, ...]:
     """Every line that has a prediction, in the order they were printed."""
-    model = log.model
-    readings = [_world(log), *_weights(log, model), *_kv(log, model), *_collectives(log, model)]
-    readings += [_payload(log, model), _all_reduce(log), _gather(log, model), _token(log, model), _tokens(log)]
-    return tuple(sorted(readings, key=lambda reading: reading.line.number))
+    return tuple(sorted(_readings(log), key=lambda reading: reading.line.number))
 
 
 def slowdown(log: RunLog) -> float:
@@ -96,102 +97,47 @@ def token_parts(log: RunLog) -> TokenParts:
     return TokenParts(compute_s, sums_s, log.all_gather_s, max(0.0, rest_s))
 
 
-def _line(log: RunLog, event: str, index: int = 0) -> LogLine:
-    return [line for line in log.lines if line.event == event][index]
+def _readings(log: RunLog) -> Iterator[Reading]:
+    model, ranks, rank = log.model, log.tp_size, weights_per_rank(log.model, log.tp_size)
+    count, row_bytes = all_reduces_per_token(model, ranks), all_reduce_payload_bytes(model)
+    width, heads = dtype_bytes(model.weight_dtype), kv_heads_per_rank(model, ranks)
 
+    def line(event: str, index: int = 0) -> LogLine:
+        return [line for line in log.lines if line.event == event][index]
 
-def _world(log: RunLog) -> Reading:
-    line = _line(log, "world")
-    return Reading(line, "world", "tp_size", None, len(log.weights_bytes), log.tp_size, "count", True)
+    def formula(name: str, **terms: Any) -> Remark:
+        return remark(f"two_way_tp.{name}", **terms)
 
+    yield Reading(line("world"), "world", "tp_size", None, len(log.weights_bytes), ranks, "count")
 
-def _weights(log: RunLog, model: ModelSpec) -> list[Reading]:
-    rank = weights_per_rank(model, log.tp_size)
-    formula = remark(
-        "two_way_tp.weights",
-        cut=rank.sharded * log.tp_size,
-        ranks=log.tp_size,
-        whole=rank.whole,
-        width=rank.bytes_per_element,
-    )
-    return [
-        Reading(_line(log, "weights", i), "weights", "bytes", formula, rank.bytes, logged, "bytes", True)
-        for i, logged in enumerate(log.weights_bytes)
-    ]
+    cut = rank.sharded * ranks
+    of_weights = formula("weights", cut=cut, ranks=ranks, whole=rank.whole, width=rank.bytes_per_element)
+    for number, held in enumerate(log.weights_bytes):
+        yield Reading(line("weights", number), "weights", "bytes", of_weights, rank.bytes, held, "bytes")
 
+    of_cache = formula("kv", kept=2, model=model, heads=heads, width=width)
+    cache_bytes = kv_bytes_per_token_per_rank(model, ranks, model.weight_dtype)
+    for number, held in enumerate(log.kv_bytes_per_token):
+        yield Reading(line("kv", number), "kv", "bytes_per_token", of_cache, cache_bytes, held, "bytes")
 
-def _kv(log: RunLog, model: ModelSpec) -> list[Reading]:
-    heads, width = kv_heads_per_rank(model, log.tp_size), dtype_bytes(model.weight_dtype)
-    predicted = kv_bytes_per_token_per_rank(model, log.tp_size, model.weight_dtype)
-    formula = remark("two_way_tp.kv", kept=2, model=model, heads=heads, width=width)
-    return [
-        Reading(_line(log, "kv", i), "kv", "bytes_per_token", formula, predicted, logged, "bytes", True)
-        for i, logged in enumerate(log.kv_bytes_per_token)
-    ]
+    sums, of_sums = log.all_reduces_per_token, formula("collectives", a_layer=2, model=model, embedding=1)
+    yield Reading(line("collectives"), "collectives", "all_reduces_per_token", of_sums, count, sums, "count")
+    sent, of_bytes = log.all_reduce_bytes_per_token, formula("bytes", count=count, row=row_bytes)
+    due = all_reduce_bytes_per_token(model, ranks)
+    yield Reading(line("collectives"), "bytes", "bytes_per_token", of_bytes, due, sent, "bytes")
 
+    sent, of_row = log.all_reduce_payload_bytes, formula("row", entries=model.hidden_size, width=width)
+    yield Reading(line("all_reduce"), "payload", "payload_bytes", of_row, row_bytes, sent, "bytes")
+    of_sweep = formula("sweep", row=sent)
+    yield Reading(line("all_reduce"), "all_reduce", "median_us", of_sweep, log.sweep_s, log.all_reduce_s, "s")
 
-def _collectives(log: RunLog, model: ModelSpec) -> list[Reading]:
-    line, count = _line(log, "collectives"), all_reduces_per_token(model, log.tp_size)
-    sent = all_reduce_bytes_per_token(model, log.tp_size)
-    row = all_reduce_payload_bytes(model)
-    return [
-        Reading(
-            line,
-            "collectives",
-            "all_reduces_per_token",
-            remark("two_way_tp.collectives", a_layer=2, model=model, embedding=1),
-            count,
-            log.all_reduces_per_token,
-            "count",
-            True,
-        ),
-        Reading(
-            line,
-            "bytes",
-            "bytes_per_token",
-            remark("two_way_tp.bytes", count=count, row=row),
-            sent,
-            log.all_reduce_bytes_per_token,
-            "bytes",
-            True,
-        ),
-    ]
+    of_scores = formula("row", entries=padded_vocab_size(model.vocab_size, ranks), width=width)
+    sent, due = log.all_gather_payload_bytes, all_gather_payload_bytes(model, ranks)
+    yield Reading(line("all_gather"), "gather", "payload_bytes", of_scores, due, sent, "bytes")
 
+    single_s, sum_s, gather_s = log.single_token_s, log.all_reduce_s, log.all_gather_s
+    of_token = formula("token", single_s=single_s, ranks=ranks, count=count, sum_s=sum_s, gather_s=gather_s)
+    due_s = token_time_s(single_s, ranks, count, sum_s, gather_s)
+    yield Reading(line("token", -1), "token", "median_ms", of_token, due_s, log.token_s, "s")
 
-def _payload(log: RunLog, model: ModelSpec) -> Reading:
-    line, width = _line(log, "all_reduce"), dtype_bytes(model.weight_dtype)
-    formula = remark("two_way_tp.row", entries=model.hidden_size, width=width)
-    predicted, logged = all_reduce_payload_bytes(model), log.all_reduce_payload_bytes
-    return Reading(line, "payload", "payload_bytes", formula, predicted, logged, "bytes", True)
-
-
-def _all_reduce(log: RunLog) -> Reading:
-    formula = remark("two_way_tp.sweep", row=log.all_reduce_payload_bytes)
-    line = _line(log, "all_reduce")
-    return Reading(line, "all_reduce", "median_us", formula, log.sweep_s, log.all_reduce_s, "s", False)
-
-
-def _gather(log: RunLog, model: ModelSpec) -> Reading:
-    line, width = _line(log, "all_gather"), dtype_bytes(model.weight_dtype)
-    formula = remark("two_way_tp.row", entries=padded_vocab_size(model.vocab_size, log.tp_size), width=width)
-    predicted, logged = all_gather_payload_bytes(model, log.tp_size), log.all_gather_payload_bytes
-    return Reading(line, "gather", "payload_bytes", formula, predicted, logged, "bytes", True)
-
-
-def _token(log: RunLog, model: ModelSpec) -> Reading:
-    count = all_reduces_per_token(model, log.tp_size)
-    predicted = token_time_s(log.single_token_s, log.tp_size, count, log.all_reduce_s, log.all_gather_s)
-    formula = remark(
-        "two_way_tp.token",
-        single_s=log.single_token_s,
-        ranks=log.tp_size,
-        count=count,
-        sum_s=log.all_reduce_s,
-        gather_s=log.all_gather_s,
-    )
-    return Reading(_line(log, "token", -1), "token", "median_ms", formula, predicted, log.token_s, "s", False)
-
-
-def _tokens(log: RunLog) -> Reading:
-    line, formula = _line(log, "tokens"), remark("two_way_tp.tokens")
-    return Reading(line, "tokens", "identical", formula, log.prompts, log.identical, "count", True)
+    yield Reading(line("tokens"), "tokens", "identical", formula("tokens"), log.prompts, log.identical, "count")

@@ -31,7 +31,6 @@ class LogLine:
 class SweepPoint:
     """All-reduces of one size with nothing else to do."""
 
-    line: LogLine
     payload_bytes: int
     median_s: float
 
@@ -184,11 +183,7 @@ def _run_log(texts: list[str], rows: list[Mapping[str, Any]]) -> RunLog:
         tp_size=int(world["tp_size"]),
         weights_bytes=tuple(row["bytes"] for row in every("weights")),
         kv_bytes_per_token=tuple(row["bytes_per_token"] for row in every("kv")),
-        sweep=tuple(
-            SweepPoint(line, row["payload_bytes"], row["median_us"] / 1e6)
-            for line, row in zip(lines, rows, strict=True)
-            if row["event"] == "sweep"
-        ),
+        sweep=tuple(SweepPoint(row["payload_bytes"], row["median_us"] / 1e6) for row in every("sweep")),
         all_reduces_per_token=collectives["all_reduces_per_token"],
         all_reduce_bytes_per_token=collectives["bytes_per_token"],
         all_reduce_payload_bytes=sums["payload_bytes"],
@@ -202,7 +197,10 @@ def _run_log(texts: list[str], rows: list[Mapping[str, Any]]) -> RunLog:
         answers=tuple(Answer(row["given"], row["answer"]) for row in every("prompt")),
         steps=tuple(_step(row) for row in every("step")),
         slowed=_slowed(slowed[0]) if slowed else None,
-        broken=tuple(_broken(row) for row in every("broken")),
+        broken=tuple(
+            Broken(row["how"], row["identical"], row["of"], row["max_logit_difference"], tuple(row["answers"]))
+            for row in every("broken")
+        ),
         prefill=_prefill(prefill[0]) if prefill else None,
         waited_s=tuple(wait_ms / 1e3 for wait_ms in waited[0]["ms_per_token"]) if waited else (),
         ranks_per_gpu=int(world.get("ranks_per_gpu", 0)),
@@ -224,10 +222,6 @@ def _step(row: Mapping[str, Any]) -> Step:
 def _slowed(row: Mapping[str, Any]) -> Slowed:
     token_s, all_reduce_s = (tuple(t / 1e3 for t in row[name]) for name in ("token_ms", "all_reduce_ms"))
     return Slowed(row["rank"], row["delay_ms"] / 1e3, token_s, all_reduce_s)
-
-
-def _broken(row: Mapping[str, Any]) -> Broken:
-    return Broken(row["how"], row["identical"], row["of"], row["max_logit_difference"], tuple(row["answers"]))
 
 
 def _prefill(row: Mapping[str, Any]) -> Prefill:

@@ -1,5 +1,7 @@
 """Questions on how a layer is cut, what its all-reduces carry, and two real ranks."""
 
+from typing import Any
+
 from core.catalog import model
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 from core.comm_cost.break_even import crossover_hidden_size
@@ -7,6 +9,7 @@ from core.models.kv_cache import kv_heads_per_rank
 from core.models.loaded_weights import loaded_weight_bytes
 from core.models.parameters import padded_vocab_size, total_parameters
 from core.sharding_math.tp_sizes import check_tp_size
+from core.specs import ModelSpec
 from core.text.question import Bank, Choice, Draw, Number, Taught, choice, number, pick
 from core.units import GB, GIB, bandwidth, binary_bytes, decimal_bytes, grouped, seconds
 
@@ -15,6 +18,20 @@ BILL = Taught("comm_cost", "count")
 REAL, LOG = (Taught("two_way_tp", scene) for scene in ("bench", "count"))
 MODELS = ("llama-3-8b", "llama-3-70b", "qwen2.5-7b", "qwen3-32b")
 BANK = Bank()
+
+
+def shape(row: ModelSpec) -> dict[str, Any]:
+    """A model's sizes, under the names that questions have for them."""
+    return {
+        "model": row.key,
+        "layers": row.num_hidden_layers,
+        "width": row.hidden_size,
+        "mlp": row.intermediate_size,
+        "heads": row.num_attention_heads,
+        "kv_heads": row.num_key_value_heads,
+        "head_dim": row.head_dim,
+        "vocabulary": grouped(row.vocab_size),
+    }
 
 
 @BANK.asks("sharding", SEE)
@@ -38,7 +55,7 @@ def uneven_heads(rng: Draw) -> Choice:
     row, size = model(pick(rng, "llama-3-8b", "llama-3-70b")), pick(rng, 3, 6, 12)
     broken = "; ".join(check_tp_size(row, size).broken)
     wrong = ("layers", "small", "power")
-    return choice("heads", wrong, rng, model=row.key, size=size, broken=broken, layers=row.num_hidden_layers)
+    return choice("heads", wrong, rng, **shape(row), size=size, broken=broken)
 
 
 @BANK.asks("sharding", COUNT)
@@ -65,20 +82,7 @@ def counting_parameters(rng: Draw) -> Number:
         "two_matrices": answer - row.num_hidden_layers * row.hidden_size * row.intermediate_size,
         "tied": answer - row.vocab_size * row.hidden_size,
     }
-    return number(
-        answer,
-        "count",
-        slips,
-        0.004,
-        model=row.key,
-        layers=row.num_hidden_layers,
-        width=row.hidden_size,
-        mlp=row.intermediate_size,
-        heads=row.num_attention_heads,
-        kv_heads=row.num_key_value_heads,
-        head_dim=row.head_dim,
-        vocabulary=grouped(row.vocab_size),
-    )
+    return number(answer, "count", slips, 0.004, **shape(row))
 
 
 @BANK.asks("payload", BILL)
@@ -86,7 +90,7 @@ def decode_payload(rng: Draw) -> Number:
     row, batch = model(pick(rng, *MODELS)), pick(rng, 1, 4, 16, 32)
     answer = allreduce_payload_bytes(batch, row.hidden_size)
     slips = {"one_byte": answer / 2, "one_row": answer / batch, "whole_step": answer * 2 * row.num_hidden_layers}
-    return number(answer, "bytes", slips, model=row.key, width=row.hidden_size, batch=batch)
+    return number(answer, "bytes", slips, **shape(row), batch=batch)
 
 
 @BANK.asks("payload", BILL)
@@ -94,16 +98,14 @@ def prefill_payload(rng: Draw) -> Number:
     row, tokens = model(pick(rng, *MODELS)), pick(rng, 512, 2048, 8192)
     answer = allreduce_payload_bytes(tokens, row.hidden_size)
     slips = {"one_row": answer / tokens, "one_byte": answer / 2}
-    return number(answer, "bytes", slips, model=row.key, width=row.hidden_size, tokens=grouped(tokens))
+    return number(answer, "bytes", slips, **shape(row), tokens=grouped(tokens))
 
 
 @BANK.asks("payload", BILL)
 def all_reduces_a_step(rng: Draw) -> Number:
     row = model(pick(rng, *MODELS))
-    layers = row.num_hidden_layers
-    slips = {"parallel": layers, "backward": 4 * layers}
-    answer = all_reduces_per_step(row, 2)
-    return number(answer, "count", slips, model=row.key, layers=layers)
+    slips = {"parallel": row.num_hidden_layers, "backward": 4 * row.num_hidden_layers}
+    return number(all_reduces_per_step(row, 2), "count", slips, **shape(row))
 
 
 @BANK.asks("real ranks", REAL)

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from core.catalog import gpu, model
 from core.comm_cost.expert_parallel import expected_distinct_ranks
+from core.course.quiz.bank_layers import shape
 from core.models.kv_cache import (
     BLOCK_TOKENS,
     kv_blocks,
@@ -92,16 +93,7 @@ def kv_a_token(rng: Draw) -> Number:
         "keys_alone": answer / 2,
         "one_layer": answer / row.num_hidden_layers,
     }
-    return number(
-        answer,
-        "bytes",
-        slips,
-        model=row.key,
-        layers=row.num_hidden_layers,
-        heads=row.num_attention_heads,
-        kv_heads=row.num_key_value_heads,
-        head_dim=row.head_dim,
-    )
+    return number(answer, "bytes", slips, **shape(row))
 
 
 @BANK.asks("memory", FORMULAS)

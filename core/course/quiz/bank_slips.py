@@ -3,6 +3,7 @@
 from core.catalog import link, model
 from core.comm_cost.bill import Step
 from core.comm_cost.readings import unit_slips
+from core.course.quiz.bank_layers import shape
 from core.models.parameters import total_parameters
 from core.models.weights import held_weight_bytes
 from core.pipeline_bubble.bubble import bubble_fraction
@@ -77,10 +78,7 @@ def swiglu_matrices(rng: Draw) -> Number:
         "count",
         {"two": answer * 2 / 3, "one_layer": 3 * matrix},
         0.01,
-        model=row.key,
-        layers=row.num_hidden_layers,
-        width=row.hidden_size,
-        mlp=row.intermediate_size,
+        **shape(row),
         total=plain(total_parameters(row) / 1e9),
         short=plain((total_parameters(row) - row.num_hidden_layers * matrix) / 1e9),
     )
