@@ -16,6 +16,8 @@ from ui.start_here.ring import running_ring
 ASKING = ("decode", "prefill", "bottlenecks", "rank", "collectives")
 page = scenes.open_page("start_here", asking=ASKING)
 look = page.look
+# what is said of a scene once its truth is
+notes = (f"{page.scene}.note", f"{page.scene}.misread") if page.revealed else ()
 if page.revealed and page.scene in ASKING[:-1]:
     page.data_sheet = "link" if page.scene == "rank" else "compute"
 
@@ -26,66 +28,48 @@ def picture(draw: Callable[..., str], *drawn: object, width: int) -> None:
         still(*(draw(*drawn, look.palette, alt, narrow) for narrow in (False, True)), key=f"picture_{page.scene}")
 
 
-def margin() -> None:
-    """What is said of a scene once its truth is."""
-    if page.revealed:
-        page.note(f"{page.scene}.note", f"{page.scene}.misread")
-
-
 def decode() -> None:
-    figure, notes = page.split()
-    with figure:
+    with page.beside(*notes):
         if (page.scenario.model, page.scenario.gpu) != (labs_own.LABS_OWN.model, labs_own.LABS_OWN.gpu):
             page.say("decode.own")
         if page.ask(1e3 * labs_own.TOKEN.bound_s, high=40, unit="ms", digits=2, slips=labs_own.slips("decode")):
             needs = rows.token_needs()
             page.figure(charts.token_bars(needs, look), "decode.reading", needs, "one_token")
             page.equation(*words.share_terms())
-    with notes:
-        margin()
 
 
 def prefill() -> None:
-    figure, notes = page.split()
-    with figure:
+    with page.beside(*notes):
         unit = said("start_here", "says.unit_tokens")
         if page.ask(ridge_tokens(labs_own.GPU), high=500, step=5, unit=unit, slips=labs_own.slips("prefill")):
             passes = labs_own.passes()
             chart = charts.pass_against_tokens(passes, rows.marked_tokens().items(), look)
             page.figure(chart, "prefill.reading", passes, "one_pass")
             page.equation(*words.ridge_terms())
-    with notes:
-        margin()
 
 
 def bottlenecks() -> None:
-    figure, notes = page.split()
-    with figure:
+    with page.beside(*notes):
         unit = said("start_here", "says.unit_gpus")
         if page.ask(labs_own.FEWEST_GPUS, high=20, unit=unit, slips=labs_own.slips("bottlenecks")):
             shares = rows.shares()
             chart = charts.model_over_gpus(shares, labs_own.GPU.usable_memory_bytes, look)
             page.figure(chart, "bottlenecks.reading", shares, "over_gpus")
-    with notes:
-        margin()
 
 
 def rank() -> None:
-    figure, notes = page.split()
-    with figure:
+    with page.beside(*notes):
         if not (look.present and page.revealed):
             picture(drawing.two_nodes, labs_own.NODE_GPUS, *labs_own.LINKS, width=560)
         sent = rows.messages()
         far = sent[-1]
         if page.ask(100 * far.latency_s / far.total_s, high=100, unit="%", slips=labs_own.slips("rank")):
             page.figure(charts.message_bars(sent, look), "rank.reading", sent, "message")
-    with notes:
-        margin()
 
 
 def collectives() -> None:
-    figure, notes = page.split()
-    with figure:
+    onward = {"onward": ["collectives.onward"]} if page.revealed else {}
+    with page.beside(*notes, **onward):
         if not (look.present and page.revealed):
             running_ring(page)
         unit = said("start_here", "says.unit_chunks")
@@ -94,11 +78,6 @@ def collectives() -> None:
         ):
             picture(drawing.two_halves, ring_stages(labs_own.RANKS), width=640)
             page.reading("collectives.reading")
-    with notes:
-        margin()
-        if page.revealed:
-            with st.container(key="aside_onward"):
-                page.note("collectives.onward")
 
 
 def words_of_the_course() -> None:

@@ -39,4 +39,4 @@ def your_score() -> None:
     page.note("score.kept")
 
 
-page.play(lambda: words.fields(sheet, score), ask=ask, score=your_score, limits=lambda: page.say("limits.body"))
+page.play(lambda: words.fields(sheet, score), ask=ask, score=your_score)

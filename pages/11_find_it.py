@@ -35,4 +35,4 @@ def search() -> None:
         show(one, number)
 
 
-page.play(lambda: {"query": query.strip()}, find=search, keys=lambda: page.say("keys.body"))
+page.play(lambda: {"query": query.strip()}, find=search)

@@ -92,6 +92,4 @@ page.play(
     break_it=lambda: figures.mistake(page, rows.MISTAKES[mistake]),
     bench=lambda: figures.rounding(page, bench) if figure == "rounding" else figures.tp_sizes(page),
     build=build,
-    engines=lambda: page.say("engines.body"),
-    limits=lambda: page.say("limits.body"),
 )

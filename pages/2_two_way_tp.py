@@ -76,6 +76,4 @@ page.play(
     break_it=lambda: read_run.break_it(page, log, words.WRONGS[wrong]),
     bench=lambda: two_way_tp_bench.draw(page, measured, drawn, own, model, words.BACKENDS[link]),
     build=build,
-    engines=lambda: page.say("engines.body"),
-    limits=lambda: page.say("limits.body"),
 )

@@ -113,7 +113,4 @@ page.play(
     count=lambda: comm_scenes.count(page, view, points, warn),
     break_it=break_it,
     bench=bench,
-    build=lambda: page.say("build.body"),
-    engines=lambda: page.say("engines.body"),
-    limits=lambda: page.say("limits.body"),
 )

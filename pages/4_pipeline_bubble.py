@@ -103,6 +103,4 @@ page.play(
     break_it=break_it,
     bench=lambda: schedule_bench.draw(page, asked),
     build=build,
-    engines=lambda: page.say("engines.body"),
-    limits=lambda: page.say("limits.body"),
 )

@@ -42,8 +42,9 @@ def plan() -> None:
     placement_bench.say_what_was_brought(page, asked)
     if not placement.fitting:
         st.error(page.prose.text("plan.nothing"))
-    figure, margin = page.split()
-    with figure:
+    is_told = shown is not None and shown.fits
+    notes, aside = ("plan.note_itl", "plan.note_ttft"), {"rate": ["plan.note_rate", "plan.note_room"]}
+    with page.beside(*(notes if is_told else ()), **(aside if is_told else {})):
         if placement.fitting:
             dots = frame(rows.curve_dots(placement, asked.shown))
             low, high, _ = asked.question.band
@@ -52,11 +53,6 @@ def plan() -> None:
             target_ms = None if slo_s is None else 1e3 * slo_s
             chart = charts.latency_against_throughput(dots, marks, target_ms, look)
             page.figure(chart, "plan.reading_front", dots, "front")
-    with margin:
-        if shown is not None and shown.fits:
-            page.note("plan.note_itl", "plan.note_ttft")
-            with st.container(key="aside_rate"):
-                page.note("plan.note_rate", "plan.note_room")
     with st.container(key="aside_plan"):
         if shown is not None:
             answer.memory(page, asked, shown)
@@ -109,5 +105,4 @@ page.play(
     load=lambda: placement_load.under_load(page, load_asked, asked.question, shown),
     race=lambda: placement_race.scene(page, asked.question, race_load),
     accuracy=lambda: placement_accuracy.accuracy(page, source, asked.question, shown),
-    limits=lambda: page.say("limits.body"),
 )

@@ -94,5 +94,4 @@ page.play(
     read=read,
     exercises=exercises,
     formulas=formulas,
-    limits=lambda: page.say("limits.body"),
 )

@@ -103,5 +103,4 @@ page.play(
     straggler=slow_rank,
     all_reduce=all_reduce,
     hangs=lambda: clinic_hangs.draw(page, hang),
-    limits=lambda: page.say("limits.body"),
 )

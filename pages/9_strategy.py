@@ -92,14 +92,11 @@ def picker() -> None:
 
 def serving() -> None:
     page.errors = tested.columns((scenario.gpu_spec, scenario.model_spec))
-    figure, margin = page.split()
-    with figure:
+    with page.beside("serving.note", "serving.interference"):
         pays = scene_rows.handoffs(asked.request, links)[1].pays
         curves = frame(scene_rows.handoff_curves(asked.request, links))
         chart = charts.handoff_curves(curves, asked.request.prompt_tokens, look)
         page.figure(chart, "serving.reading_pays" if pays else "serving.reading_not", curves, "handoff")
-    with margin:
-        page.note("serving.note", "serving.interference")
     page.notes_beside("aside_serving", "serving.split", "serving.leads")
     tested.beside_times(scenario.gpu_spec, scenario.model_spec)
 
@@ -111,5 +108,4 @@ page.play(
     block=lambda: strategy_scenes.block(page, asked.strategy, asked.block_ranks, block_asked()),
     collectives=lambda: strategy_scenes.collective(page, asked.op, timed()),
     serving=serving,
-    limits=lambda: page.say("limits.body"),
 )

@@ -54,7 +54,8 @@ def carried(page: str, names: Sequence[str]) -> Iterator[None]:
     if page != st.session_state.get("_page"):
         here = st.query_params.to_dict()
         lost = {name: value for name, value in shown.items() if name not in here}
-        for missing in (lost, _left_on(page, names)):
+        left = {} if _own(names) else st.session_state.get("_own", {}).get(page, {})
+        for missing in (lost, left):
             if missing:
                 with suppress(StreamlitAPIException):
                     st.query_params.update(missing)
@@ -68,12 +69,6 @@ def carried(page: str, names: Sequence[str]) -> Iterator[None]:
 def note_own(page: str, names: Sequence[str]) -> None:
     """Keep what a page has in the address beside what all pages share, for the browser's Back drops it."""
     st.session_state.setdefault("_own", {})[page] = _own(names)
-
-
-def _left_on(page: str, names: Sequence[str]) -> dict[str, str]:
-    """What a page had in the address when it was left, if it comes back with nothing of its own."""
-    left: dict[str, str] = st.session_state.get("_own", {}).get(page, {})
-    return {} if _own(names) else left
 
 
 def _own(names: Sequence[str]) -> dict[str, str]:

@@ -42,7 +42,7 @@ def _hear_number(key: str, read: Callable[..., float | None], low: float, high: 
 def choice(label: str, key: str, options: Sequence[T], default: T, *, help: str | None = None) -> T:
     """One of a few, as a row of buttons. What its page has a block `option.…` for is said in that block's words."""
     if words := _worded(key, options):
-        return _picked_of(words, option(label, key, *_keyed(words, default), help=help))
+        return words[option(label, key, *_keyed(words, default), help=help)][0]
     address.listen(key, lambda text: text in map(str, options), "options", options=", ".join(map(str, options)))
     given = tuple(options)
     picked = asked(
@@ -59,7 +59,7 @@ def choice(label: str, key: str, options: Sequence[T], default: T, *, help: str 
 def select(label: str, key: str, options: Sequence[T], default: T, *, help: str | None = None) -> T:
     """One of many, as a list to search; worded as `choice`."""
     if words := _worded(key, options):
-        return _picked_of(words, option(label, key, *_keyed(words, default), help=help, listed=True))
+        return words[option(label, key, *_keyed(words, default), help=help, listed=True)][0]
     address.listen(key, lambda text: text in map(str, options), "listed")
     return _list(label, key, options, default, help)
 
@@ -94,10 +94,6 @@ def _keyed(words: Mapping[str, tuple[T, str]], default: T) -> tuple[dict[str, st
     """The words by key, and the default's key."""
     keys = {one: key for key, (one, _) in words.items()}
     return {key: text for key, (_, text) in words.items()}, keys[default]
-
-
-def _picked_of(words: Mapping[str, tuple[T, str]], key: str) -> T:
-    return words[key][0]
 
 
 def kept(key: str, options: Sequence[str], default: str) -> str:
@@ -138,28 +134,21 @@ def picked(key: str, default: str, options: Sequence[str] = ()) -> str:
 def whole(label: str, key: str, low: int, high: int, default: int, *, help: str | None = None) -> int:
     """A whole number in a range, typed."""
     _hear_number(key, whole_number, low, high, "whole")
-    return int(
-        asked(
-            key,
-            ("whole", low, high, default),
-            lambda held: low <= held <= high,
-            lambda: st.number_input(label, low, high, default, 1, key=key, bind="query-params", help=help),
-        )
-    )
+    return int(_typed("whole", label, key, low, high, default, step=1, help=help))
 
 
 def number(label: str, key: str, low: float, high: float, default: float, *, help: str | None = None) -> float:
     """A number in a range, typed."""
     _hear_number(key, number_in, low, high, "number")
-    return float(
-        asked(
-            key,
-            ("number", low, high, default),
-            lambda held: low <= held <= high,
-            lambda: st.number_input(
-                label, low, high, default, key=key, bind="query-params", format="%g", help=help
-            ),
-        )
+    return float(_typed("number", label, key, low, high, default, format="%g", help=help))
+
+
+def _typed(kind: str, label: str, key: str, low: float, high: float, default: float, **asks: Any) -> float:
+    return asked(
+        key,
+        (kind, low, high, default),
+        lambda held: low <= held <= high,
+        lambda: st.number_input(label, low, high, default, key=key, bind="query-params", **asks),
     )
 
 

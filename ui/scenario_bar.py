@@ -46,19 +46,14 @@ def _scenario_widgets() -> None:
     left, right = st.columns(2)
     with right:
         for field in ("tp", "pp", "replicas", "batch", "prompt_tokens", "output_tokens", "slow_percent"):
-            _size(field, getattr(default, field))
+            whole(word(f"scenario.{field}"), query_name(field), *LIMITS[field], getattr(default, field))
     with left:
-        select(_asked("model"), "model", list(MODELS), default.model)
-        select(_asked("gpu"), "gpu", list(GPUS), default.gpu)
+        select(word("scenario.model"), "model", list(MODELS), default.model)
+        select(word("scenario.gpu"), "gpu", list(GPUS), default.gpu)
         _link("link", default.link)
         _link("network", default.network)
-        select(_asked("weights"), "weights", list(DTYPE_BYTES), default.weight_dtype)
-        select(_asked("kv"), "kv", list(DTYPE_BYTES), default.kv_dtype)
-
-
-def _asked(field: str) -> str:
-    """What a field of the scenario is called."""
-    return word(f"scenario.{field}")
+        select(word("scenario.weights"), "weights", list(DTYPE_BYTES), default.weight_dtype)
+        select(word("scenario.kv"), "kv", list(DTYPE_BYTES), default.kv_dtype)
 
 
 def _link(field: str, default: str) -> None:
@@ -68,14 +63,10 @@ def _link(field: str, default: str) -> None:
     own: list[str] = st.session_state.setdefault("_own_links", [])
     if link.measured_ranks is not None and link.key not in own:
         own.append(link.key)
-    select(_asked(field), field, [*LINKS, *own], default)
+    select(word(f"scenario.{field}"), field, [*LINKS, *own], default)
     if (away := extrapolation(link, now.tp)) is not None:
         said = worded(away)  # its first letter alone is raised: `capitalize` would lower TP and GB/s
         st.markdown(f":gray[{said[:1].upper()}{said[1:]}.]")
-
-
-def _size(field: str, default: int) -> int:
-    return whole(_asked(field), query_name(field), *LIMITS[field], default)
 
 
 def straggler() -> int:
@@ -88,7 +79,7 @@ def straggler() -> int:
     st.session_state[handle] = st.session_state[held]
     return int(
         st.number_input(
-            _asked("slow_percent"),
+            word("scenario.slow_percent"),
             *LIMITS["slow_percent"],
             step=10,
             key=handle,

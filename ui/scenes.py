@@ -49,6 +49,7 @@ class Page(PageParts):
     """An open page: where its parts go, what it asks and what it may say."""
 
     scenario: Scenario
+    names: Sequence[str]
     head: DeltaGenerator
     body: DeltaGenerator
     foot: DeltaGenerator
@@ -65,13 +66,19 @@ class Page(PageParts):
         return self.body.container(key=key, horizontal=True, vertical_alignment="bottom", gap="medium")
 
     def play(self, fields: Callable[[], Mapping[str, object]], /, **scenes: Scene) -> None:
-        """Fill the prose and run the open scene. An error a learner can cause stands where the scene would."""
+        """Fill the prose and run the open scene; one that is not given is its block `<scene>.body`.
+
+        An error a learner can cause stands where the scene would.
+        """
         try:
             self.prose = prose_of(self.entry.stem, fields())
             self.head.title(self.prose.text(f"{self.scene}.title"), anchor=False)
             shell.tell(self.entry.scenes[self.scene], self.prose.plain(f"{self.scene}.title"))
             with self.body:
-                scenes[self.scene]()
+                if self.scene in scenes:
+                    scenes[self.scene]()
+                else:
+                    self.say(f"{self.scene}.body")
                 if self.data_sheet and not self.errors:
                     tested.data_sheet(self.data_sheet)
         except ShardlabError as error:
@@ -79,7 +86,7 @@ class Page(PageParts):
                 self.head.title(self.entry.title, anchor=False)
             operators.note("refusal", page=self.entry.stem, kind=type(error).__name__)
             self.body.error(escape(error))
-        self._end(list(scenes))
+        self._end()
 
     def ask(
         self,
@@ -183,10 +190,10 @@ class Page(PageParts):
             st.button(word("anew.button"), key="predict_anew", on_click=_forget, args=(guess, shown, untouched))
         return True
 
-    def _end(self, names: list[str]) -> None:
+    def _end(self) -> None:
         if self.asks:
             inputs.memo(f"{self.entry.prefix}_{_HELD}", _LONGEST_HELD)
-        around = paths.around(self.entry, self.scene, names)
+        around = paths.around(self.entry, self.scene, self.names)
         after = around.after
         with self.foot:
             self._step("back", word("back"), around.before, inputs.shortcut("B"), "secondary")
@@ -194,7 +201,8 @@ class Page(PageParts):
                 draw()
             here = after[0] is self.entry
             label = word("next", to=self.entry.scenes[after[1]] if here else after[0].title)
-            self._step("next", label, after, inputs.shortcut("N"), self._next_type() if here else "primary")
+            waits = here and self._extra_buttons and not self.revealed
+            self._step("next", label, after, inputs.shortcut("N"), "secondary" if waits else "primary")
             held_axes.button()
             position = word(
                 "place", page=self.entry.short, at=around.at, of=around.of, scene=self.entry.scenes[self.scene]
@@ -213,15 +221,11 @@ class Page(PageParts):
         """A button to another scene, of this page or of another."""
         entry, scene = to
         if entry is self.entry and scene:
-            st.button(label, key=key, shortcut=shortcut, type=type, on_click=self._go_to, args=(scene,))
+            to_scene = (self.key("scene"), scene)
+            st.button(label, key=key, shortcut=shortcut, type=type, on_click=inputs.remember, args=to_scene)
         elif st.button(label, key=f"{key}_page", shortcut=shortcut, type=type):
-            _leave_for(entry, scene)
-
-    def _next_type(self) -> Literal["primary", "secondary"]:
-        return "secondary" if self._extra_buttons and not self.revealed else "primary"
-
-    def _go_to(self, scene: str) -> None:
-        inputs.remember(self.key("scene"), scene)
+            # without `query_params` Streamlit would refuse, for this page's are bound
+            st.switch_page(entry.path, query_params=entry.scene(scene) if scene else {})
 
 
 def open_page(stem: str, *only: str, asking: Sequence[str] = ("question",)) -> Page:
@@ -248,6 +252,7 @@ def open_page(stem: str, *only: str, asking: Sequence[str] = ("question",)) -> P
         look=look,
         scenario=scenario_bar.scenario(),
         scene=names[index],
+        names=names,
         head=head,
         body=tabs[index],
         foot=foot,
@@ -283,8 +288,3 @@ def _forget(guess: str, shown: str, untouched: int) -> None:
     """Take a guess back, and hide its answer. For a button's `on_click`."""
     inputs.remember(guess, untouched)
     inputs.remember(shown, False)
-
-
-def _leave_for(entry: course.Entry, scene: str) -> None:
-    """Go to another page. Without `query_params` Streamlit would refuse, for this page's are bound."""
-    st.switch_page(entry.path, query_params=entry.scene(scene) if scene else {})

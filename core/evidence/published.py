@@ -76,7 +76,8 @@ def read_published(rows: Iterable[PublishedRow]) -> PublishedTable:
     out_of_memory: list[Measurement] = []
     for row in rows:
         try:
-            if _is_rate(row.metric) and row.run in timed:
+            metric = row.metric.lower()
+            if "tokens/s" in metric and "decode" not in metric and row.run in timed:
                 raise _NotComparableError("the rate of a run whose time stands beside it")
             measurement = _measurement(row)
             _refuse_if_set_aside(measurement)
@@ -89,10 +90,6 @@ def read_published(rows: Iterable[PublishedRow]) -> PublishedTable:
 
 def _is_time(metric: str) -> bool:
     return bool(re.search(r"latency|itl|tpot|ttft|first token|ms/token", metric.lower()))
-
-
-def _is_rate(metric: str) -> bool:
-    return "tokens/s" in metric.lower() and "decode" not in metric.lower()
 
 
 def _measurement(row: PublishedRow) -> Measurement:

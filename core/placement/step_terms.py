@@ -64,17 +64,13 @@ def _gathering_s(served: Served, tokens: float) -> float:
     """
     model, layout = served.model, served.layout
     heads = model.num_attention_heads * layout.dcp_size / layout.tp_size
-    width_in, width_out = (2 * [model.head_dim]) if model.mla is None else _latent_widths(model)
+    mla = model.mla  # its queries meet the latent itself
+    width_in = model.head_dim if mla is None else mla.kv_lora_rank + mla.qk_rope_head_dim
+    width_out = model.head_dim if mla is None else mla.kv_lora_rank
     link = as_measured(served.cluster.slowest_link(layout.dcp_size))
     queries, outputs = (tokens * heads * width * ACTIVATION_BYTES for width in (width_in, width_out))
     each_s = ring_all_gather(queries, layout.dcp_size, link).total_s
     return model.num_hidden_layers * (each_s + ring_reduce_scatter(outputs, layout.dcp_size, link).total_s)
-
-
-def _latent_widths(model: ModelSpec) -> list[int]:
-    """A head's width in and out of latent attention, where queries meet the latent itself."""
-    assert model.mla is not None
-    return [model.mla.kv_lora_rank + model.mla.qk_rope_head_dim, model.mla.kv_lora_rank]
 
 
 def prefill_of(served: Served) -> StepTerms:

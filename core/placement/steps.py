@@ -123,10 +123,16 @@ def _cycle_s(served: Served, decode: StepTerms, efficiency: Efficiency, batch: f
 
 
 def _handoff_s(served: Served, tokens: float) -> list[float]:
-    """What each hand-over between two stages takes, `tokens` rows of activations at a time."""
+    """What each hand-over between two stages takes, `tokens` rows of activations at a time.
+
+    α + n/β, at the bandwidth that was measured on a link where one was.
+    """
     links = _hops(served)
     payload = tokens * served.model.hidden_size * ACTIVATION_BYTES
-    priced = {key: _message_s(link, payload) for key, link in {link.key: link for link in links}.items()}
+    priced = {
+        link.key: link.base_s + link.latency_s + payload / as_measured(link).bandwidth_bytes_per_s
+        for link in {link.key: link for link in links}.values()
+    }
     return [priced[link.key] for link in links]
 
 
@@ -136,11 +142,6 @@ def _hops(served: Served) -> tuple[LinkSpec, ...]:
     layout = served.layout
     ranks = layout.tp_size * layout.dp_size
     return tuple(served.cluster.hop(ranks, boundary) for boundary in range(layout.pp_size - 1))
-
-
-def _message_s(link: LinkSpec, payload_bytes: float) -> float:
-    """One message over a link, at the bandwidth that was measured on it where one was."""
-    return link.base_s + link.latency_s + payload_bytes / as_measured(link).bandwidth_bytes_per_s
 
 
 def _kernel_s(model: ModelSpec, link: LinkSpec, payload_bytes: float, ranks: int) -> float | None:

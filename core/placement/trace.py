@@ -18,7 +18,7 @@ def decisions(placement: Placement) -> list[Remark]:
         remark("placement.memory", budget=question.budget),
         _links(question),
         _minimum(placement),
-        _experts(question),
+        remark("placement.experts_cut") if question.model.moe and not question.expert_parallel else None,
     ]
     if placement.taken is None:
         reasons += nothing_fits(placement)
@@ -57,12 +57,6 @@ def _minimum(placement: Placement) -> Remark:
     elif cluster.crosses(tp_size):
         code = "placement.minimum_crosses"
     return remark(code, tp_size=tp_size, demand=question.demand, cluster=cluster)
-
-
-def _experts(question: Question) -> Remark | None:
-    """That a mixture could be laid out in ways that were not asked for."""
-    unasked = question.model.moe is not None and not question.expert_parallel
-    return remark("placement.experts_cut") if unasked else None
 
 
 def nothing_fits(placement: Placement) -> list[Remark]:

@@ -14,7 +14,7 @@ from core.errors import ShardlabError, UnreadableTextError
 from core.evidence.accuracy import Band
 from core.evidence.calibration import calibration_of
 from core.links.fit import link_of
-from core.links.fitted_tables import FittedTable, fitted_tables
+from core.links.fitted_tables import fitted_tables
 from core.placement.measured_load import predict_bench
 from core.placement.plan import Plan, Question, judge
 from core.placement.planner import Placement
@@ -24,7 +24,6 @@ from core.remark import Remark, remark
 from core.serving.arrivals import seeded
 from core.serving.bench_reader import read_bench_results
 from core.serving.bench_results import BenchResult
-from core.specs import LinkSpec
 from core.steps.model import Efficiency
 from core.text.numbers import figure
 from core.units import GIB
@@ -131,7 +130,7 @@ def _with_log(question: Question, log: str, ran: Plan | None) -> tuple[Question,
 def _with_table(question: Question, text: str, ran: Plan | None) -> tuple[Question, Remark]:
     """The table's link in place of the node's, or of the network's where its ranks are on more than a node."""
     cluster = question.cluster
-    fitted = [(own, link) for own in fitted_tables(text) if (link := _link(own)) is not None]
+    fitted = [(own, link) for own in fitted_tables(text) if own.fit and (link := link_of(own.fit))]
     if not fitted:
         raise UnreadableTextError("no table of this text can be fitted")
     linked = [pair for pair in fitted if cluster.nodes > 1 or (pair[0].table.nodes or 1) == 1]
@@ -145,10 +144,6 @@ def _with_table(question: Question, text: str, ran: Plan | None) -> tuple[Questi
     changed = replace(cluster, network=named) if across else replace(cluster, link=named)
     note = remark("placement.refit_link", old=old, new=link, op=own.table.op or "?", ranks=ranks)
     return replace(question, cluster=changed), note
-
-
-def _link(own: FittedTable) -> LinkSpec | None:
-    return None if own.fit is None else link_of(own.fit)
 
 
 def _with_bench(question: Question, text: str, ran: Plan | None) -> tuple[Question, Remark]:
