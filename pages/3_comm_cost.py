@@ -54,11 +54,12 @@ elif page.scene in ("question", "see", "count") or (page.scene == "break_it" and
 
 
 def warn() -> None:
-    """What stands against running this step at all."""
-    if view.broken:
-        st.error(page.prose.text("refused"))
-    if view.fits != "one" and not view.napkin:
-        page.verdict("off" if view.fits == "none" else "open", f"fits.{view.fits}")
+    """What stands against running this step at all; what follows keeps its place where nothing does."""
+    with st.container():
+        if view.broken:
+            st.error(page.prose.text("refused"))
+        if view.fits != "one" and not view.napkin:
+            page.verdict("off" if view.fits == "none" else "open", f"fits.{view.fits}")
 
 
 def question() -> None:

@@ -2,13 +2,18 @@
 
 Streamlit sends each run whole, and a browser goes over all of it, changed or not, several times while it comes in:
 some 60 messages for a press that changes three. Here the server keeps, for each connection, what stands at which
-place of the page. A run waits for its end and is sent without what stands there already, under the name of the run
-that the page was drawn by, so that for the browser nothing of it is out of date.
+place of the page. A run waits for its end and is sent without what stands there already, and without its name: for
+the browser all of it belongs to the run that the page was drawn by. A place that is left empty is sent an empty
+element.
+
+That such a run began and ended is said after `REST_S`: for each of the two a browser goes over the whole page, lets
+go of widgets that are gone, and is ready for a key R or a step back in its history.
 
 Sent whole, as Streamlit sends it, is a run of another page, one longer than `HOLD_S`, one that ends early
-and the next, one after a fragment's, one that leaves a place empty, which a browser clears by the run's name, and
-one in which a widget has moved or gone, which it keeps so. No message refers to one that a browser has kept
-(`minCachedMessageSize` in `.streamlit/config.toml`): it lets go of what it has not been sent for two runs.
+and the next, one after a fragment's, and one in which a widget or a named figure has moved, which a browser keeps
+by the run's name.
+No message refers to one that a browser has kept (`minCachedMessageSize` in `.streamlit/config.toml`): it lets go of
+what it has not been sent for two runs.
 Source: streamlit 1.67, runtime/runtime.py, `_send_message`; proto/ForwardMsg.proto; App.tsx, AppRoot.ts.
 """
 
@@ -28,22 +33,34 @@ from runtime import operators
 HOLD_S = 0.2
 """How long a run is waited for; one visitor's takes a tenth of that."""
 
+REST_S = 0.1
+"""After what changed is sent: it is drawn by then."""
+
 Place = tuple[int, ...]
 _OF_THE_PAGE = frozenset({"navigation", "page_config_changed"})
 """What is said once of a whole page; a browser takes a title from the first, and then from the second."""
+_AT_REST = frozenset({"session_status_changed", "auto_rerun", "stop_auto_rerun"})
+"""What a browser takes to be of the run that has begun."""
 _OPENED = frozenset({"tab_container", "expandable", "popover", "dialog"})
 """Blocks that a visitor opens: the server's word on them is sent each time."""
+
+_CLEARED_IN = frozenset({"flex_container", "column", "expandable", "popover", "tab", "form", None})
+"""Blocks that may have an element in the place of any block in them."""
+_MAIN = 0
+"""The part of a page that its elements stand in; others have a sidebar, dialogs and toasts."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What stands at a place: of what sort, its hash, and the widget that it is."""
+    """What stands at a place: of what sort, its hash, and the widget or the named block that it is."""
 
     sort: str = ""
     hash: str = ""
     widget: str = ""
     acts: bool = False
     """It does something each time it comes, whatever came before."""
+    script: str = ""
+    """The page that it is of, or the shell."""
 
 
 class Shown:
@@ -58,6 +75,9 @@ class Shown:
         self._held: list[ForwardMsg] = []
         """The run that is waited for."""
         self._until: asyncio.TimerHandle | None = None
+        self._unsaid: list[ForwardMsg] = []
+        """That a run began and ended."""
+        self._rest: asyncio.TimerHandle | None = None
 
     def take(self, message: ForwardMsg) -> None:
         """Send a message, or hold it for the end of its run.
@@ -78,11 +98,14 @@ class Shown:
     def _take(self, message: ForwardMsg) -> None:
         if message.HasField("new_session"):
             self._send_whole()
+            self.say_that_it_ran()
             self._held.append(message)
             if self._at and message.new_session.page_script_hash == self._page and not _fragments(message):
                 self._until = asyncio.get_running_loop().call_later(HOLD_S, self.wait_no_longer)
             else:
                 self._send_whole()
+        elif self._unsaid and message.HasField("session_status_changed"):
+            self._unsaid.append(message)
         elif not self._held:
             self._send_anyway(message)
         else:
@@ -121,16 +144,59 @@ class Shown:
     def _send_changes(self) -> None:
         drawn = {tuple(one.metadata.delta_path): one for one in self._held if one.metadata.delta_path}
         widgets = {_content(one).widget: place for place, one in drawn.items()}
-        known = self._at or {}
-        moved = any(place != widgets.get(at.widget) for place, at in known.items() if at.widget)
-        if moved or known.keys() - drawn.keys():
+        holds = {place[:deep] for place, one in drawn.items() if not _is_text(one) for deep in range(len(place))}
+        moved = any(
+            (now := widgets.get(at.widget, place)) != place and (at.sort == "element" or now in holds)
+            for place, at in (self._at or {}).items()
+            if at.widget
+        )
+        begun, *rest, ended = self._held
+        news = [one for one in rest if self._is_news(one)]
+        emptied = self._emptied(drawn)
+        if moved or emptied is None:
             return self._send_whole()
-        begun, *rest, ended = self._let_go()
-        self._send(self._named(begun))
-        for message in rest:
-            if self._is_news(message):
+        self._let_go()
+        later = [one for one in news if one.WhichOneof("type") in _AT_REST]
+        self._unsaid = [self._named(begun), *later, self._named(ended)]
+        self._rest = asyncio.get_running_loop().call_later(REST_S, self.say_that_it_ran)
+        for message in [one for one in news if one not in later] + emptied:
+            self._send(message)
+        return None
+
+    def _emptied(self, drawn: dict[Place, ForwardMsg]) -> list[ForwardMsg] | None:
+        """What empties the places at which nothing is drawn any more; None where only a whole run does.
+
+        A block with nothing in it takes no room, and one with an empty element does: that then takes its place.
+        """
+        known = self._at or {}
+        gone, above = known.keys() - drawn.keys(), {place[:-1] for place in drawn}
+        emptied = {}
+        for place in sorted(gone):
+            over = place[:-1]
+            while over in drawn and over not in above and not drawn[over].delta.add_block.allow_empty:
+                place, over = over, over[:-1]
+            if over in gone or place in emptied:
+                continue
+            block = drawn[over].delta.add_block.WhichOneof("type") if over in drawn else None
+            if place[0] != _MAIN or not over or block not in _CLEARED_IN:
+                return None
+            emptied[place] = ForwardMsg()
+            emptied[place].delta.new_element.empty.SetInParent()
+            emptied[place].metadata.delta_path.extend(place)
+            emptied[place].metadata.active_script_hash = known[place].script
+        for place in [one for one in known if any(one[: len(top)] == top for top in emptied)]:
+            del known[place]
+        return list(emptied.values())
+
+    def say_that_it_ran(self) -> None:
+        """Tell a browser that the script began, and that it ended."""
+        if self._rest:
+            self._rest.cancel()
+            self._rest = None
+        unsaid, self._unsaid = self._unsaid, []
+        with suppress(SessionClientDisconnectedError):
+            for message in unsaid:
                 self._send(message)
-        return self._send(self._named(ended))
 
     def _named(self, message: ForwardMsg) -> ForwardMsg:
         """The beginning or the end of a run, under the name of the run that the page was drawn by."""
@@ -171,18 +237,29 @@ def _fragments(begun: ForwardMsg) -> list[str]:
     return list(begun.metadata.run.fragment_ids)
 
 
-def _content(message: ForwardMsg) -> Content:
+def _is_text(message: ForwardMsg) -> bool:
+    """Whether it draws words, which a browser has nowhere else."""
     delta = message.delta
+    return delta.HasField("add_block") or delta.new_element.WhichOneof("type") in (
+        "markdown",
+        "html",
+        "alert",
+        "empty",
+    )
+
+
+def _content(message: ForwardMsg) -> Content:
+    delta, script = message.delta, message.metadata.active_script_hash
     sort = delta.WhichOneof("type")
     if sort == "add_block":
         block = delta.add_block.WhichOneof("type")
-        return Content(f"block {block}", message.hash, acts=block in _OPENED)
+        return Content(f"block {block}", message.hash, delta.add_block.id, block in _OPENED, script)
     if sort == "new_transient":
         return Content(sort)
     element = delta.new_element
     drawn = getattr(element, element.WhichOneof("type") or "", None)
     acts = element.has_one_shot_effect or getattr(drawn, "set_value", False)
-    return Content("element", message.ref_hash or message.hash, str(getattr(drawn, "id", "")), acts)
+    return Content("element", message.ref_hash or message.hash, str(getattr(drawn, "id", "")), acts, script)
 
 
 def install() -> None:

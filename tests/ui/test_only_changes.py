@@ -12,6 +12,8 @@ from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
 
 from ui.only_changes import Shown
 
+EMPTY = "nothing"
+
 
 @dataclass
 class Node:
@@ -20,6 +22,11 @@ class Node:
     said: str
     run: str
     below: dict[int, "Node"] = field(default_factory=dict)
+    is_text: bool = False
+
+    def takes_room(self):
+        """Whether it is seen: a block is with whatever is in it, an empty element too."""
+        return self.said != EMPTY and (self.is_text or bool(self.below))
 
 
 class Browser:
@@ -45,11 +52,13 @@ class Browser:
     def _put(self, path, delta):
         node = self.root
         for step in path[:-1]:
+            assert node is self.root or not node.is_text
             node = node.below.setdefault(step, Node("root", self.run)) if node is self.root else node.below[step]
             node.run = self.run
         before = node.below.get(path[-1])
         if delta.WhichOneof("type") == "new_element":
-            node.below[path[-1]] = Node(delta.new_element.markdown.body, self.run)
+            text = EMPTY if delta.new_element.HasField("empty") else delta.new_element.markdown.body
+            node.below[path[-1]] = Node(text, self.run, is_text=True)
             return
         sort = delta.add_block.WhichOneof("type")
         keeps = before is not None and before.said.startswith(f"{sort}:")
@@ -62,7 +71,7 @@ class Browser:
 
     def tree(self, node=None):
         node = node or self.root
-        return node.said, {at: self.tree(below) for at, below in node.below.items()}
+        return node.said, {at: self.tree(below) for at, below in node.below.items() if below.takes_room()}
 
 
 def run_of(name, drawn, page="page", ends=ForwardMsg.FINISHED_SUCCESSFULLY, fragments=()):
@@ -101,6 +110,7 @@ def a_page(draw, path=(0,), deep=3):
 
 def changes(browser, messages):
     """What a browser was sent of a run, by kind."""
+    browser.shown.say_that_it_ran()
     browser.sent.clear()
     for message in messages:
         browser.shown.take(message)
@@ -121,13 +131,8 @@ PAGE = [((0, 0), "text", "a"), ((0, 1), "column", "b"), ((0, 1, 0), "text", "c")
 
 def test_a_run_that_changes_one_text_sends_that_text(browser):
     changes(browser, run_of("1", PAGE))
-    assert changes(browser, run_of("2", PAGE)) == ["new_session", "session_status_changed", "script_finished"]
-    assert changes(browser, run_of("3", [*PAGE[:3], ((0, 1, 1), "text", "e")])) == [
-        "new_session",
-        "session_status_changed",
-        "delta",
-        "script_finished",
-    ]
+    assert not changes(browser, run_of("2", PAGE))
+    assert changes(browser, run_of("3", [*PAGE[:3], ((0, 1, 1), "text", "e")])) == ["delta"]
     assert browser.tree()[1][0][1][1] == ("column:b", {0: ("c", {}), 1: ("e", {})})
 
 
@@ -212,15 +217,79 @@ def test_where_a_widget_has_moved_a_run_is_sent_whole(browser):
     changes(browser, widgets("1", "a", "b"))
     assert changes(browser, widgets("2", "a", "new", "b")).count("delta") == 3
     assert browser.run == "2"
-    assert changes(browser, widgets("3", "a", "new", "c")).count("delta") == 3
-    assert browser.run == "3"
 
 
-def test_where_a_place_is_left_empty_a_run_is_sent_whole(browser):
+RAN = ["new_session", "session_status_changed", "script_finished"]
+
+
+def at_rest(browser):
+    """What a browser is told when it has drawn what it was sent, by kind."""
+    browser.sent.clear()
+    browser.shown.say_that_it_ran()
+    return [message.WhichOneof("type") for message in browser.sent]
+
+
+def test_where_a_figure_has_moved_a_run_is_sent_whole_and_where_words_have_it_is_not(browser):
+    """What a visitor did in a figure stays with its named block; words have nothing to keep."""
+
+    def named(name, at, draws):
+        begun, status, ended = run_of(name, [])
+        block, inner = ForwardMsg(), ForwardMsg()
+        block.delta.add_block.flex_container.SetInParent()
+        block.delta.add_block.id = "named"
+        getattr(inner.delta.new_element, draws).SetInParent()
+        block.metadata.delta_path.extend((0, at))
+        inner.metadata.delta_path.extend((0, at, 0))
+        above = [message for message in run_of("", [((0, 0), "text", "above")]) if message.metadata.delta_path]
+        for message in (block, inner):
+            populate_hash_if_needed(message)
+        return [begun, status, *above[:at], block, inner, ended]
+
+    for draws in ("vega_lite_chart", "markdown"):
+        browser.shown = Shown(browser.take)
+        changes(browser, named("1", 0, draws))
+        assert ("new_session" in changes(browser, named("2", 1, draws))) == (draws == "vega_lite_chart")
+
+
+def test_that_a_run_began_and_ended_is_said_at_rest(browser):
+    """For each a browser goes over the page; it lets go of what is gone, and knows a step back from a new one."""
+    status = ForwardMsg()
+    status.session_status_changed.script_is_running = False
+    changes(browser, widgets("1", "a", "b"))
+    assert changes(browser, [*widgets("2", "a", "c"), status]) == ["delta"]
+    assert at_rest(browser) == [*RAN, "session_status_changed"]
+    assert changes(browser, widgets("3", "a")) == ["delta"]
+    assert browser.run == "1"
+
+
+def test_that_a_run_ended_is_said_before_the_next_one_is_sent(browser):
     changes(browser, run_of("1", PAGE))
-    assert changes(browser, run_of("2", PAGE[:3])).count("delta") == 3
-    assert browser.run == "2"
-    assert len(browser.tree()[1][0][1][1][1]) == 1
+    changes(browser, run_of("2", PAGE))
+    begun, *_ = run_of("3", PAGE, page="another")
+    browser.shown.take(begun)
+    assert [message.WhichOneof("type") for message in browser.sent] == [*RAN, "new_session"]
+    assert not at_rest(browser)
+
+
+def test_a_place_that_is_left_empty_is_sent_an_empty_element(browser):
+    changes(browser, run_of("1", PAGE))
+    assert changes(browser, run_of("2", PAGE[:3])) == ["delta"]
+    assert browser.tree()[1][0][1][1] == ("column:b", {0: ("c", {})})
+    assert changes(browser, run_of("3", PAGE[:2])) == ["delta"]
+    assert list(browser.tree()[1][0][1]) == [0]
+    assert changes(browser, run_of("4", PAGE)) == ["delta"] * 3
+    assert browser.run == "1"
+
+
+def test_what_a_browser_repeats_by_itself_is_told_within_its_run(browser):
+    """It forgets all that it repeats as a run begins. An address comes at once."""
+    changes(browser, run_of("1", PAGE))
+    *run, ended = run_of("2", PAGE)
+    address, repeated = ForwardMsg(), ForwardMsg()
+    address.page_info_changed.query_string = "a=1"
+    repeated.auto_rerun.interval = 1
+    assert changes(browser, [*run, repeated, address, ended]) == ["page_info_changed"]
+    assert at_rest(browser) == [*RAN[:2], "auto_rerun", RAN[2]]
 
 
 def test_a_fault_of_ours_leaves_nothing_out_and_ends_nobody(browser, monkeypatch):
