@@ -64,12 +64,12 @@ def mistake(page: Page, name: str) -> None:
     views = {}
     with st.container(key="split_sides"):
         columns = st.columns(2, gap="large")
-    for column, (title, run, unwanted) in zip(columns, sides, strict=True):
+    for column, side, (title, run, unwanted) in zip(columns, ("right", "wrong"), sides, strict=True):
         with column:
             page.say(title)
             label = page.prose.plain(title)
             view = views[label] = boards.still(run, label, layer.gap().index, unwanted)
-            block_stepper(view, key=f"{title}_{name}", present=page.look.present, start=-1, controls=False)
+            block_stepper(view, key=f"side_{side}", present=page.look.present, start=-1, controls=False)
     page.reading(f"break_it.reading_{name}")
     if not page.look.present:
         page.as_table(lambda: _versions(views), name, page.prose.plain(f"break_it.reading_{name}"))
