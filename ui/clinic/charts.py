@@ -49,7 +49,7 @@ def term_bars(parts: Iterable[Row], wholes: Iterable[Row], unit: str, look: Look
     that is only waiting is a dashed outline.
     """
     palette, named = look.palette, rows_of(wholes)
-    rows = [{**row, "ink": _fill_of(row["term"], palette)[1]} for row in rows_of(parts)]
+    rows = [{**row, **_inks(row["term"], palette)} for row in rows_of(parts)]
     terms = [term for term in _KEY_WORDS if any(row["term"] == term for row in rows)]
     bands, left, right = _bands(len(named), 26 if len(terms) > 1 else 0, look)
     placed = [bands.place(row, row["position"], look) for row in rows]
@@ -58,13 +58,14 @@ def term_bars(parts: Iterable[Row], wholes: Iterable[Row], unit: str, look: Look
     x = axis | {"scale": axis["scale"] | {"range": [look.px(left), {"expr": f"width - {look.px(right)}"}]}}
     y = at("middle" if left else "over")
     limit = {"expr": f"width - {look.px(70)}"}
+    dash = {"expr": f"datum.term === 'waiting' ? [{look.px(4)}, {look.px(3)}] : null"}
     signs = (
         Sign(word_of("clinic", _KEY_WORDS[term]), _fill_of(term, palette)[0], palette.text, edge=palette.axis)
         for term in terms
     )
     layers = [
-        *(key(look, signs, size=14, weight=400) if len(terms) > 1 else []),
-        *(_part([row for row in placed if row["term"] == term], term, x, look) for term in _terms(rows)),
+        *key(look, signs if len(terms) > 1 else (), size=14, weight=400),
+        stretch(look, placed, x, "end", own("fill"), own("edge"), strokeDash=dash),
         inside(
             look,
             placed,
@@ -89,8 +90,9 @@ def _bands(bars: int, head: float, look: Look) -> tuple[Bands, float, float]:
     return Bands(head, 20 if look.present else 22, 17 if look.present else 24, 6), 0, 0
 
 
-def _terms(rows: Iterable[Row]) -> list[str]:
-    return list(dict.fromkeys(row["term"] for row in rows))
+def _inks(term: str, palette: Palette) -> dict[str, str]:
+    fill, ink = _fill_of(term, palette)
+    return {"fill": fill, "ink": ink, "edge": palette.hatch if term == "waiting" else palette.axis}
 
 
 def _fill_of(term: str, palette: Palette) -> tuple[str, str]:
@@ -104,12 +106,6 @@ def _fill_of(term: str, palette: Palette) -> tuple[str, str]:
         "activations": (palette.second_ground, palette.text),
         "outside": (palette.ground, palette.text),
     }.get(term, (palette.compute, palette.text))
-
-
-def _part(rows: list[Row], term: str, x: Row, look: Look) -> Layer:
-    dash = {"strokeDash": [look.px(4), look.px(3)]} if term == "waiting" else {}
-    edge = look.palette.hatch if term == "waiting" else look.palette.axis
-    return stretch(look, rows, x, "end", _fill_of(term, look.palette)[0], edge, **dash)
 
 
 @kept

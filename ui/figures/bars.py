@@ -25,6 +25,9 @@ from ui.theme import Look
 _PHONE_PLOT = 340
 """Pixels that a figure is wide on a phone, at the least."""
 
+_WIDEST = 1e6
+"""No figure is so many pixels wide."""
+
 _EDGES = {"top": -6.5, "middle": 0.0, "bottom": 6.5}
 """Of a patch, from the middle of its line."""
 
@@ -67,7 +70,7 @@ class Bands:
 
 
 def stretch(
-    look: Look, rows: Sequence[Row], start: Spec, end: str, fill: str | Spec, edge: str, **mark: Any
+    look: Look, rows: Sequence[Row], start: Spec, end: str, fill: str | Spec, edge: str | Spec, **mark: Any
 ) -> Layer:
     """A part of each bar, from the axis's own field to another."""
     box = {"y": at("top"), "y2": "bottom", "color": fill, "stroke": edge, "strokeWidth": look.px(1)}
@@ -134,14 +137,13 @@ def measured_tick(look: Look, rows: Sequence[Row], end: Spec, measured: str, sai
     `end` is the axis of the modelled end. Under the bar stands what was measured, on a phone up to its first
     comma, but for that of a decimal.
     """
-    low, high = end["scale"]["domain"]
     known = [
         {**row, "tick_top": row["top"] - look.px(3), "tick_bottom": row["bottom"] + look.px(4)}
         for row in map(as_row, rows)
         if row[measured] is not None and row[measured] == row[measured]  # NaN is not itself
     ]
     ink, muted = look.palette.text, look.palette.muted
-    far = f"datum.{measured} - datum.{end['field']} > {0.03 * (high - low)!r}"
+    far = f"datum.{measured} - datum.{end['field']} > 0.03 * span_x"
     leader = {"strokeDash": [1.5, 4], "strokeWidth": look.px(1.5), "color": muted}
     tick = {"y": at("tick_top"), "y2": "tick_bottom", "strokeWidth": look.px(3), "color": ink}
     shown = f"{narrower(look)} ? split(datum.{said}, ', ')[0] : datum.{said}"
@@ -172,8 +174,17 @@ def key(
     one, wide = _lined(look, signs, size, gap, inf)
     two, _ = _lined(look, signs, size, gap, look.px(_PHONE_PLOT))
     if wide <= look.px(_PHONE_PLOT):
-        return _key(look, one, size, weight, "true")
-    return [*_key(look, one, size, weight, f"{wide} <= width"), *_key(look, two, size, weight, f"{wide} > width")]
+        rows = [{**row, "from": 0, "below": _WIDEST} for row in one]
+    else:
+        rows = [{**row, "from": wide, "below": _WIDEST} for row in one]
+        rows += [{**row, "from": 0, "below": wide} for row in two]
+    fits = "datum.from <= width && width < datum.below && datum.end <= width"
+    patch = {"x": at("left"), "x2": "right", "y": at("top"), "y2": "bottom"}
+    font = {**words(look, size, align="left", fontWeight=weight), "color": own("ink")}
+    return [
+        layer("rect", rows, where=fits, **patch, color=own("fill"), stroke=own("edge"), strokeWidth=look.px(1)),
+        layer("text", rows, where=fits, x=at("word"), y=at("middle"), text="name", **font),
+    ]
 
 
 def _lined(look: Look, signs: Sequence[Sign], size: float, gap: float, room: float) -> tuple[list[Row], float]:
@@ -202,16 +213,6 @@ def _lined(look: Look, signs: Sequence[Sign], size: float, gap: float, room: flo
     middles = [0, 15.5] if second else [9]
     drawn = [{**row, **{name: look.px(middles[row["line"]] + far) for name, far in _EDGES.items()}} for row in rows]
     return drawn, look.letters(end)
-
-
-def _key(look: Look, rows: list[Row], size: float, weight: int, where: str) -> list[Layer]:
-    fits = [where, "datum.end <= width"]
-    patch = {"x": at("left"), "x2": "right", "y": at("top"), "y2": "bottom"}
-    font = {**words(look, size, align="left", fontWeight=weight), "color": own("ink")}
-    return [
-        layer("rect", rows, where=fits, **patch, color=own("fill"), stroke=own("edge"), strokeWidth=look.px(1)),
-        layer("text", rows, where=fits, x=at("word"), y=at("middle"), text="name", **font),
-    ]
 
 
 def columns(

@@ -12,7 +12,7 @@ from ui.figures.axes import Spec
 HEAD = "head"
 """What the browser calls the numbers, in the order in which they were taken."""
 _BETWEEN = "\t"
-_TICKS = 12
+_TICKS = 16
 """An axis has room for so many, or for so many more: how many there are is a number, too."""
 _ANY_HEIGHT = 200
 

@@ -150,7 +150,8 @@ def layer(
     `reckoned` are fields that the browser reckons first, by their expressions. `where` keeps the rows for which an
     expression holds, or each of several (`datum.latency_s > 0`, `width < 520`);
     `shown` is the expression whose value a text mark writes. Places (`x`, `y`, `x2`, `y2`) are an axis, a field's
-    name or pixels; colours, shapes and dashes a value or a scale (`by`, `either`); all else is the mark's own.
+    name or pixels; colours, shapes and dashes a value or a scale (`by`, `either`); all else is the mark's own, and
+    may be `{"expr": …}` of a row's `datum`, as a dash may.
     """
     transforms = [{"calculate": how, "as": field} for field, how in dict(reckoned).items()]
     transforms += [{"filter": condition} for condition in ([where] if isinstance(where, str) else where)]
@@ -165,12 +166,16 @@ def layer(
     encoding = {
         name: _channel(name, properties.pop(name))
         for name in (*_PLACES, *_LOOKS, *_OTHERS)
-        if name in properties and (name not in _LOOKS or isinstance(properties[name], dict))
+        if name in properties and (name not in _LOOKS or _is_channel(properties[name]))
     }
     spec: Spec = {"mark": {"type": kind, **properties}, "encoding": encoding}
     if transforms:
         spec["transform"] = transforms
     return Layer(rows, spec)
+
+
+def _is_channel(value: Any) -> bool:
+    return isinstance(value, dict) and "expr" not in value
 
 
 def _told(field: str, rows: Sequence[Row]) -> tuple[Spec, Spec]:
@@ -220,10 +225,10 @@ def figure(
     """A finished chart: layers from back to front, our type and lines, no frame, as wide as its place.
 
     `height` is the plot's, in laptop pixels; axes come on top of it. `padding` is a side's own, in laptop
-    pixels; along the axis `apart` each layer has a scale of its own. The browser tells `live`, a parameter named
+    pixels; along the axis `apart` each layer has a scale of its own. A layer without rows stays one of them, so
+    that an answer which has some is the same chart. The browser tells `live`, a parameter named
     `live_` and the key of a control in the page, what is asked there, before the server has answered.
     """
-    layers = [drawn for drawn in layers if len(drawn.rows)]
     parts: dict[int, tuple[str, Sequence[Row], set[str]]] = {}
     specs = []
     for drawn in layers:

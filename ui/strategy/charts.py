@@ -59,13 +59,13 @@ def memory_bars(parts: Iterable[Row], ends: Iterable[Row], capacity_gb: float, l
     layers = [
         _names(totals, look, height),
         _parts(drawn, x, by("part", fills), ["strategy", "part", "end_gb"], look),
-        _upright(x, capacity_gb, height, 2.5, look),
+        _upright(x, capacity_gb, 2.5, look),
         label(
             look,
             phrase("strategy", "says.gpu_s_memory"),
             row={"start_gb": capacity_gb},
             x=x,
-            y=look.px(height - _NAME / 2),
+            y={"value": {"expr": f"height - {look.px(_NAME / 2)}"}},
             **limit,
         ),
         layer("text", totals, x=also(x, "end_gb"), y=at("middle"), text="in_words", **_beside(look, "left") | red),
@@ -102,7 +102,7 @@ def saved_and_paid(rows: Iterable[Row], sums: Iterable[Row], look: Look) -> Figu
         _parts(drawn, x, by("what", fills), ["strategy", "what", "why", "end_gb"], look),
         layer("text", totals, where=wide, x=also(x, "left_gb"), y=y, text="saved", **_beside(look, "right")),
         layer("text", totals, x=also(x, "right_gb"), y=y, text="paid", **_beside(look, "left")),
-        _upright(x, 0.0, height, 2, look),
+        _upright(x, 0.0, 2, look),
         *_entries(told, look),
     ]
     return figure(layers, look, height, apart="y", padding={"right": 26})
@@ -214,32 +214,32 @@ def _parts(drawn: list[Row], x: Spec, fills: Spec, told: list[str], look: Look) 
     return stretch(look, there, x, "end_gb", fills, look.palette.ground, tooltip=told)
 
 
-def _upright(x: Spec, at_gb: float, height: float, width: float, look: Look) -> Layer:
+def _upright(x: Spec, at_gb: float, width: float, look: Look) -> Layer:
     """A line through all bars at one value."""
-    ends = {"y": look.px(_KEY - 4), "y2": look.px(height)}
+    ends = {"y": look.px(_KEY - 4), "y2": {"value": "height"}}
     return rules(look, "x", x, [at_gb], strokeWidth=look.px(width), **ends)
 
 
 def _names(rows: list[Row], look: Look, height: float) -> Layer:
     """The strategies' names in the margin left of the bars, on one axis `height` laptop pixels high."""
-    palette, ends = look.palette, [0, look.px(height)]
-    spoken = " : ".join(f"datum.value == {row['middle']} ? '{row['strategy']}'" for row in rows)
+    palette = look.palette
+    spoken = "(data('rows')[indexof(pluck(data('rows'), 'middle'), datum.value)] || {}).strategy"
     axis = {
         "values": [row["middle"] for row in rows],
         "title": None,
         "grid": False,
         "ticks": False,
         "domain": False,
-        "labelExpr": f"{spoken} : ''",
+        "labelExpr": spoken,
         "labelColor": palette.text,
         "labelFontSize": look.font(14.5),
         "labelFontWeight": 600,
         "labelLimit": look.px(170),
         "labelPadding": look.px(8),
     }
-    scale = {"domain": ends, "range": ends, "nice": False}
+    scale = {"domain": [0, look.px(height)], "range": [0, {"expr": "height"}], "nice": False}
     y = {"field": "middle", "type": "quantitative", "scale": scale, "axis": axis}
-    return layer("point", rows, y=y, opacity=0)
+    return layer("point", rows, y=y, detail="strategy", opacity=0)
 
 
 def _entries(fills: Mapping[str, str], look: Look) -> list[Layer]:

@@ -136,7 +136,7 @@ def test_predicted_against_published_keeps_both_axes_alike(look, shipped):
     chart = accuracy_charts.predicted_against_published(frame(accuracy.dots(shipped, accuracy.EVERY)), BAND, look)
     scales = [
         layer["encoding"][axis]["scale"]
-        for layer in chart.to_dict()["layer"]
+        for layer in chart.spec["layer"]
         for axis in ("x", "y")
         if layer["encoding"][axis].get("scale")
     ]
