@@ -42,7 +42,6 @@ class Ledger:
         return sum(op in (None, entry.op) for entry in self.entries)
 
     def payload_bytes(self, op: Op | None = None) -> int:
-        """The payloads summed, of one kind or of all."""
         return sum(entry.payload_bytes for entry in self.entries if op in (None, entry.op))
 
     def __iter__(self) -> Iterator[Collective]:

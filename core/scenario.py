@@ -101,12 +101,10 @@ class Scenario:
 
     @property
     def link_spec(self) -> LinkSpec:
-        """The row of the link inside a node."""
         return link(self.link)
 
     @property
     def network_spec(self) -> LinkSpec:
-        """The row of the link between nodes."""
         return link(self.network)
 
     @cached_property

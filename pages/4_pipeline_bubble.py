@@ -40,12 +40,8 @@ elif page.scene == "bench" and asked.figure == schedule_bench.COMPOSE:
 def serve() -> None:
     sizes = {"p": (all_stages, stages), "flow": (all_flows, in_flight)}
     grids.turning(page, "serve.reading", grids.loop, sizes, key="flow", follow=0)
-    with st.container(key="aside_flow"), page.guarded():
-        for column, block in zip(
-            st.columns(3, gap="medium"), ("serve.crossing", "serve.alone", "serve.together"), strict=True
-        ):
-            with column:
-                page.note(block)
+    with page.guarded():
+        page.notes_beside("aside_flow", "serve.crossing", "serve.alone", "serve.together", gap="medium")
 
 
 def question() -> None:

@@ -1,6 +1,9 @@
 """The learner's own code in the picture: run whenever it is saved, judged by task, drawn as it computed."""
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import streamlit as st
 
@@ -15,9 +18,11 @@ from ui.players.block_stepper import block_stepper
 from ui.prose import Prose, escape
 from ui.sharding_math import boards
 
+T = TypeVar("T")
 RANKS = 4
 WATCH_S = 1.5
-_SAVED, _SUBMITTED, _GRADES = "_learner_saved", "_learner_submitted", "_learner_grades"
+_SIGNS = {True: ":green[:material/check:]", False: ":red[:material/close:]"}
+_SUBMITTED, _GRADES = "_learner_submitted", "_learner_grades"
 
 
 def file_here() -> Path | None:
@@ -29,9 +34,11 @@ def file_here() -> Path | None:
 def panel(path: Path, task: str, prose: Prose, present: bool) -> None:
     """Every task's verdict, and the chosen task's picture. Looks at the file again every moment or so."""
     language.speak()
-    submitted = _submitted(path)
+    run = partial(learner_code.submissions, path, RANKS)
+    submitted: tuple[Submission, ...] = as_saved(_SUBMITTED, learner_code.saved(path), run)
     for submission in submitted:
-        _verdict(submission, judge(submission), prose)
+        judged = judge(submission)
+        verdict(submission.task, judged.right, prose, _case(submission, judged), _fields(submission, judged))
     chosen = next(submission for submission in submitted if submission.task == task)
     judged = judge(chosen)
     if judged.can_be_drawn:
@@ -57,28 +64,22 @@ def _grading(path: Path, prose: Prose) -> None:
     if not grades:
         st.error(prose.plain("learner.no_grade"))
     for grade in grades:
-        sign = ":green[:material/check:]" if grade.done else ":red[:material/close:]"
         why = f": {escape(grade.first_failure)}" if grade.first_failure else ""
-        st.markdown(f"{sign} `task {grade.task}` {grade.passed} / {grade.tests}{why}")
+        st.markdown(f"{_SIGNS[grade.done]} `task {grade.task}` {grade.passed} / {grade.tests}{why}")
 
 
-def _submitted(path: Path) -> tuple[Submission, ...]:
-    """What the code of the file gave as it was last saved; run again only when it was saved since."""
-    now = learner_code.saved(path)
-    if st.session_state.get(_SAVED) != now:
-        st.session_state[_SUBMITTED] = learner_code.submissions(path, RANKS)
-        st.session_state[_SAVED] = now
-    submissions: tuple[Submission, ...] = st.session_state[_SUBMITTED]
-    return submissions
+def as_saved(key: str, now: object, run: Callable[[], T]) -> T:
+    """What the code of a file gave as it was last saved, under a key; run again only when `now` is new."""
+    kept: tuple[object, T] | None = st.session_state.get(key)
+    if kept is None or kept[0] != now:
+        kept = st.session_state[key] = now, run()
+    return kept[1]
 
 
-def _verdict(submission: Submission, judged: Judgement, prose: Prose) -> None:
+def verdict(task: str, right: bool, prose: Prose, case: str, fields: Mapping[str, object]) -> None:
     """One line: a sign, the task, and what is right or wrong with it."""
-    sign = ":green[:material/check:]" if judged.right else ":red[:material/close:]"
-    words = Prose(prose.blocks, {**prose.fields, **_fields(submission, judged)}).text(
-        f"learner.{_case(submission, judged)}"
-    )
-    st.markdown(f"{sign} `{submission.task}` {words}")
+    words = Prose(prose.blocks, {**prose.fields, **fields}).text(f"learner.{case}")
+    st.markdown(f"{_SIGNS[right]} `{task}` {words}")
 
 
 def _case(submission: Submission, judged: Judgement) -> str:

@@ -64,10 +64,10 @@ class PageParts(Controls):
             with st.container(key=f"note_{block}"):
                 self.say(block)
 
-    def notes_beside(self, key: str, *blocks: str) -> None:
+    def notes_beside(self, key: str, *blocks: str, gap: Literal["medium", "large"] = "large") -> None:
         """Notes one beside the other, under a figure; `key` is what the style sheet knows them by."""
         with st.container(key=key):
-            for column, block in zip(st.columns(len(blocks), gap="large"), blocks, strict=True):
+            for column, block in zip(st.columns(len(blocks), gap=gap), blocks, strict=True):
                 with column:
                     self.note(block)
 

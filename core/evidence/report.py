@@ -78,7 +78,6 @@ class Residual:
 
     @property
     def kind(self) -> Kind:
-        """Which kind of layer its model has."""
         return layer_kind(self.measurement.model)
 
 

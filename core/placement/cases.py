@@ -32,7 +32,6 @@ class Option:
     layout: Layout
 
     def plan(self) -> Plan:
-        """It judged like any other."""
         return judge(self.question, self.layout)
 
 

@@ -81,7 +81,6 @@ class Plan:
 
     @property
     def kv_tokens_in_all(self) -> int:
-        """Tokens of KV cache over all replicas."""
         return self.kv_tokens * self.layout.replicas
 
     @property

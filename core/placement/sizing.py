@@ -55,7 +55,6 @@ class Sized:
 
     @property
     def name(self) -> str:
-        """As it is written: `TP=4 ×2`."""
         return self.layout.name
 
 

@@ -35,7 +35,6 @@ class LinkBill:
 
     @property
     def bandwidth_s(self) -> float:
-        """The part that is bytes."""
         return self.time_s - self.latency_s
 
 

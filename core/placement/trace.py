@@ -46,7 +46,6 @@ def _links(question: Question) -> Remark:
 
 
 def _minimum(placement: Placement) -> Remark:
-    """The minimum TP for fit, with its own inequality."""
     question, tp_size = placement.question, placement.min_tp
     cluster = question.cluster
     if tp_size is None:
@@ -96,7 +95,6 @@ def _choice(placement: Placement) -> Remark:
 
 
 def targets(question: Question) -> tuple[Remark, ...]:
-    """The targets that were set."""
     demand = question.demand
     first = remark("placement.target_first", target_s=demand.slo_ttft_s)
     between = remark("placement.target_between", target_s=demand.slo_itl_s)

@@ -67,12 +67,10 @@ class BenchResult:
 
     @property
     def mean_prompt_tokens(self) -> float | None:
-        """Input tokens a completed request."""
         return _ratio(self.input_tokens, self.completed)
 
     @property
     def mean_output_tokens(self) -> float | None:
-        """Generated tokens a completed request."""
         return _ratio(self.output_tokens, self.completed)
 
     @property

@@ -133,11 +133,9 @@ class _Run:
         return len(self.done) < len(self.arrivals_s)
 
     def prompt(self, request: int) -> int:
-        """Tokens that a request brings."""
         return self.cost.prompt_tokens if self.requests is None else self.requests.prompts[request]
 
     def output(self, request: int) -> int:
-        """Tokens that a request wants."""
         return self.cost.output_tokens if self.requests is None else self.requests.outputs[request]
 
     def advance(self) -> None:

@@ -49,12 +49,10 @@ class Trace:
 
     @property
     def mean_prompt(self) -> float:
-        """Prompt tokens a request, in the mean."""
         return mean(self.prompts)
 
     @property
     def mean_output(self) -> float:
-        """Output tokens a request, in the mean."""
         return mean(self.outputs)
 
     @property

@@ -40,7 +40,6 @@ class View:
 
     @cached_property
     def step(self) -> Step:
-        """The step that is priced."""
         model, gpu = self.scenario.model_spec, self.scenario.gpu_spec
         if self.phase == "decode":
             compute_s = batched_decode_step_s(model, gpu, self.scenario.batch, self.scenario.weight_dtype)
@@ -63,7 +62,6 @@ class View:
 
     @property
     def link(self) -> LinkSpec:
-        """What joins the GPUs of a node."""
         return find_link(_NAPKIN[0]) if self.napkin else self.scenario.timed.link_spec
 
     @property
@@ -83,12 +81,10 @@ class View:
 
     @property
     def nearest_network(self) -> LinkSpec:
-        """The network that waits least."""
         return find_link(_NEAREST_NETWORK)
 
     @property
     def links(self) -> list[LinkSpec]:
-        """The page's own two links."""
         return [self.link, self.network]
 
     @property

@@ -36,7 +36,6 @@ class Weight:
 
     @property
     def is_owned(self) -> bool:
-        """Whether each rank has its own."""
         return self.cut != "whole"
 
 

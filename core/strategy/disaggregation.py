@@ -52,7 +52,6 @@ class Handoff:
 
     @property
     def stall_per_token_s(self) -> float:
-        """The same, on each of its tokens."""
         return self.stall_s / self.request.output_tokens
 
     @property

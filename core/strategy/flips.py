@@ -39,7 +39,6 @@ class Changed:
 
     @property
     def instead(self) -> Remark:
-        """The input's value after the change."""
         return self._value(self.after)
 
     def _value(self, value: float | Goal) -> Remark:

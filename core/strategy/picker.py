@@ -55,12 +55,10 @@ class Question:
 
     @property
     def training(self) -> TrainingDemand:
-        """As a step is asked for."""
         return TrainingDemand(self.sequences, self.sequence_tokens, may_grow=self.goal == "throughput")
 
     @property
     def serving(self) -> ServingQuestion:
-        """As a placement is asked for."""
         demand = Demand(
             concurrency=self.sequences,
             prompt_tokens=self.sequence_tokens,
@@ -86,7 +84,6 @@ class Answer:
 
     @property
     def trace(self) -> list[Remark]:
-        """The decisions, reason by reason."""
         if isinstance(self.judged, TrainingChoice):
             return training_decisions(self.judged)
         reasons = decisions(self.judged)

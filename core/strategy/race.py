@@ -68,7 +68,6 @@ class Lane:
         return self._count("held_s", time_s) - self._count("freed_s", time_s)
 
     def done_at(self, time_s: float) -> int:
-        """Requests that have all their tokens."""
         return self._count("done_s", time_s)
 
     def fill_at(self, time_s: float) -> float:
@@ -77,7 +76,6 @@ class Lane:
 
     @property
     def end_s(self) -> float:
-        """When the last request is done."""
         return self._sorted["done_s"][-1]
 
     def ttft_s(self, until_s: float | None = None) -> float | None:
@@ -96,7 +94,6 @@ class Lane:
 
     @property
     def most_waiting(self) -> int:
-        """Requests that wait at once, at the most."""
         return max(self.waiting_at(ticket.arrived_s) for ticket in self.tickets)
 
     @property
@@ -197,7 +194,6 @@ class Asked:
 
     @property
     def winner(self) -> Lane | None:
-        """The lane whose answers take the least time."""
         return None if self.ran is None else self.ran.lanes[self.ran.winner]
 
     @property

@@ -1,5 +1,6 @@
 """Lab 04's own-code panel: watches the learner's file while it is edited, judges it, and draws the run it gives."""
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -10,12 +11,11 @@ from core.pipeline_bubble.schedules.validity import violations
 from core.pipeline_bubble.submission import RUN, Judgement, Submission, judge, run_of
 from runtime import learner_code
 from ui import language
-from ui.learner_panel import WATCH_S, heading
+from ui.learner_panel import WATCH_S, as_saved, heading, verdict
 from ui.pipeline_bubble import grids, words
 from ui.players.schedule_player import Mark, schedule_player
 from ui.prose import Prose
 
-_STATE, _SUBMISSIONS = "_schedule_state", "_schedule_submissions"
 _LONGEST = 80
 """Letters of a learner's own value that are shown."""
 
@@ -30,10 +30,14 @@ def panel(path: Path, stages: int, microbatches: int, prose: Prose, present: boo
     """Every task's verdict, and the learner's run. Looks at the file again every moment or so."""
     language.speak()
     st.markdown(heading(path, prose))
-    submissions = _submissions(path, stages, microbatches)
+    now = (learner_code.saved(path), stages, microbatches)
+    tried = partial(learner_code.schedule_submissions, path, stages, microbatches)
+    submissions: tuple[Submission, ...] = as_saved("_schedule_submissions", now, tried)
     for submission in submissions:
         if submission.task != RUN:
-            _verdict(submission, stages, microbatches, prose)
+            judged = judge(submission, stages, microbatches)
+            fields = {"gave": _shown(judged.gave), "due": _shown(judged.due), "error": submission.error}
+            verdict(submission.task, judged.right, prose, _case(submission, judged), fields)
     run = run_of(submissions, stages, microbatches)
     if run:
         _draw(run, stages, microbatches, prose, present)
@@ -51,25 +55,6 @@ def _draw(run: list[Span], stages: int, microbatches: int, prose: Prose, present
     grid = grids.forward(run, stages, marks=marks)
     schedule_player(grid, key="learner_run", alt=own.plain(name), present=present, start="end")
     st.markdown(own.text(name))
-
-
-def _submissions(path: Path, stages: int, microbatches: int) -> tuple[Submission, ...]:
-    """The file as it was last saved, tried at these sizes; run again only when either is new."""
-    now = (learner_code.saved(path), stages, microbatches)
-    if st.session_state.get(_STATE) != now:
-        st.session_state[_SUBMISSIONS] = learner_code.schedule_submissions(path, stages, microbatches)
-        st.session_state[_STATE] = now
-    submissions: tuple[Submission, ...] = st.session_state[_SUBMISSIONS]
-    return submissions
-
-
-def _verdict(submission: Submission, stages: int, microbatches: int, prose: Prose) -> None:
-    """One line: a sign, the task, and what is right or wrong with it."""
-    judged = judge(submission, stages, microbatches)
-    sign = ":green[:material/check:]" if judged.right else ":red[:material/close:]"
-    fields = {"gave": _shown(judged.gave), "due": _shown(judged.due), "error": submission.error}
-    text = Prose(prose.blocks, {**prose.fields, **fields}).text(f"learner.{_case(submission, judged)}")
-    st.markdown(f"{sign} `{submission.task}` {text}")
 
 
 def _case(submission: Submission, judged: Judgement) -> str:

@@ -34,7 +34,6 @@ class LayerActivations:
     input: float
 
     def on_rank(self, strategy: Strategy) -> float:
-        """Bytes a token leaves on one rank."""
         t = strategy.tp_size
         along_sequence = t if strategy.sequence_parallel else 1
         if strategy.recompute == "full":

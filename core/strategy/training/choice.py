@@ -93,7 +93,6 @@ class StepTime:
 
     @property
     def tokens_per_s(self) -> float:
-        """Tokens trained on in a second."""
         return self.tokens / self.total_s
 
 

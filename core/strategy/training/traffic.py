@@ -47,7 +47,6 @@ class Transfer:
         return self.count * self.payload_bytes * share.get(self.op, (self.ranks - 1) / self.ranks)
 
     def crosses_nodes(self, gpus_per_node: int) -> bool:
-        """Whether some of it goes over the network."""
         require_positive(gpus_per_node=gpus_per_node)
         return self.group_span > gpus_per_node
 
