@@ -22,19 +22,11 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
+from core.clinic.faults import FAULTS
 from distributed import checkpoint, machine
+from runtime.files import DATA
 
-FAULTS = (
-    "rank_killed",
-    "rank_hung",
-    "rank_outside",
-    "other_shape",
-    "other_order",
-    "world_too_large",
-    "port_taken",
-    "checkpoint_missing",
-)
-FOLDER = Path(__file__).resolve().parents[1] / "data" / "faults"
+FOLDER = DATA / "faults"
 RANKS, STEPS, FAULT_STEP, VALUES = 2, 5, 3, 256
 TIMEOUT_S, WALL_S = 8, 90
 

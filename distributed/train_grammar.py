@@ -7,7 +7,6 @@ the correction alone; the sentence before it is only read.
 """
 
 import argparse
-import json
 import math
 import random
 import time
@@ -23,6 +22,7 @@ from distributed import checkpoint
 from distributed.collectives import Group
 from distributed.grammar_corpus import Example, corpus, part
 from distributed.mini_gpt import MiniGPT, initialise
+from distributed.progress import say
 from distributed.tokenizer import ANSWER, END, encode
 
 IGNORED = -100
@@ -92,14 +92,8 @@ def train(steps: int, seed: int, batch: int, peak: float) -> tuple[MiniGPT, floa
         model.zero_grad()
         recent = 0.95 * recent + 0.05 * loss.item()
         if step % 50 == 0:
-            report(step, recent, time.perf_counter() - start)
+            say("train", step=step, loss=round(recent, 4), elapsed_s=round(time.perf_counter() - start, 1))
     return model, recent
-
-
-def report(step: int, loss: float, elapsed_s: float) -> None:
-    """Print a step's loss (nats a token) as a JSON line."""
-    row = {"event": "train", "step": step, "loss": round(loss, 4), "elapsed_s": round(elapsed_s, 1)}
-    print(json.dumps(row), flush=True)
 
 
 def main() -> None:

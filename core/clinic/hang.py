@@ -181,14 +181,10 @@ def next_test(findings: Collection[Finding], done: Collection[str] = ()) -> Test
     left = {finding.cause for finding in findings if finding.standing != "excluded"}
     todo = [test for test in TESTS if test.key not in done]
     alone = supported if len(supported) == 1 else sorted(left)
-    if len(alone) == 1 and (own := [test for test in todo if _isolates(test, alone[0])]):
+    if len(alone) == 1 and (own := [test for test in todo if test.on_yes in ({alone[0]}, _all_but(alone[0]))]):
         return own[0]
     useful = [test for test in todo if 0 < len(test.on_yes & left) < len(left)]
     return min(useful, key=lambda test: abs(2 * len(test.on_yes & left) - len(left)), default=None)
-
-
-def _isolates(test: Test, cause: Cause) -> bool:
-    return test.on_yes == {cause} or test.on_yes == _all_but(cause)
 
 
 def _left_by_tests(outcomes: Mapping[str, Outcome]) -> frozenset[Cause]:

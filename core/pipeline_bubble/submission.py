@@ -135,7 +135,10 @@ def _spans(rows: object, stages: int, microbatches: int) -> list[Span]:
     """The rows as spans with a place on the grid; none if any has none."""
     spans, latest = _rows(rows, 6), 4 * (stages + microbatches)
     placed = all(
-        _fits(row, stages, microbatches) and _whole_below(row[3], stages) and _are_ticks(row[4:], latest)
+        _fits(row, stages, microbatches)
+        and _whole_below(row[3], stages)
+        and all(_whole_below(time, latest) for time in row[4:])
+        and row[4] < row[5]
         for row in spans
     )
     return [Span(Action(*row[:3]), *row[3:]) for row in spans] if placed else []
@@ -148,10 +151,6 @@ def _rows(value: object, width: int) -> list[list[Any]]:
 
 def _fits(row: Sequence[object], stages: int, microbatches: int) -> bool:
     return _whole_below(row[0], stages) and row[1] == "F" and _whole_below(row[2], microbatches)
-
-
-def _are_ticks(times: Sequence[Any], latest: int) -> bool:
-    return all(_whole_below(time, latest) for time in times) and times[0] < times[1]
 
 
 def _whole_below(value: object, most: int) -> bool:

@@ -81,7 +81,9 @@ def attend(q: Array, k: Array, v: Array, head_dim: int) -> Array:
         heads, kv_heads = q.shape[1] // head_dim, k.shape[1] // head_dim
         raise OutOfRangeError("kv_heads", kv_heads, f"cannot serve {heads} query heads: give a rank at least one")
     share = q.shape[1] // k.shape[1]
-    queries, keys, values = (_by_head(array, head_dim) for array in (q, k, v))
+    queries, keys, values = (
+        array.reshape(array.shape[0], -1, head_dim).transpose(1, 0, 2) for array in (q, k, v)
+    )  # (T, H·h) → (H, T, h)
     keys, values = np.repeat(keys, share, axis=0), np.repeat(values, share, axis=0)  # (H, S, h)
     scores = queries @ keys.transpose(0, 2, 1) / np.sqrt(head_dim)  # (H, T, S)
     tokens, seen = scores.shape[1:]
@@ -89,8 +91,3 @@ def attend(q: Array, k: Array, v: Array, head_dim: int) -> Array:
     shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
     mixed = shares / shares.sum(axis=-1, keepdims=True) @ values  # (H, T, h)
     return np.asarray(mixed.transpose(1, 0, 2).reshape(tokens, -1))
-
-
-def _by_head(array: Array, head_dim: int) -> Array:
-    """(T, H·h) → (H, T, h)."""
-    return array.reshape(array.shape[0], -1, head_dim).transpose(1, 0, 2)

@@ -56,26 +56,17 @@ def duels(
     pair = TwoGpus(weight_bytes, gpu.usable_memory_bytes, gpu.memory_bytes_per_s)
     sequence_bytes = prompt_tokens * kv_bytes_per_token(model)
     sequences = max(1, floor((RANKS * pair.usable_bytes - weight_bytes) / sequence_bytes))
-    return (
-        _full_memory(pair, link, tp_comm_time_per_step(model, sequences, RANKS, link)),
-        _same_batch(
-            weight_streaming_s(model, gpu, dtype, tokens=max(1, batch / RANKS)),
-            weight_streaming_s(model, gpu, dtype, tokens=batch) / RANKS,
-            link,
-            tp_comm_time_per_step(model, batch, RANKS, link),
-        ),
-        _prompts(prefill_step_s(model, gpu, prompt_tokens, dtype=dtype), link, model, prompt_tokens),
+    full_s, same_s, sums_s = (
+        tp_comm_time_per_step(model, tokens, RANKS, link) for tokens in (sequences, batch, prompt_tokens)
     )
-
-
-def _prompts(prefill_s: float, link: LinkSpec, model: ModelSpec, prompt_tokens: int) -> Duel:
-    sums_s = tp_comm_time_per_step(model, prompt_tokens, RANKS, link)
-    return Duel("prompts", link, sums_s, 0.0, prefill_s / (prefill_s + RANKS * sums_s))
-
-
-def _same_batch(replica_s: float, shared_s: float, link: LinkSpec, comm_s: float) -> Duel:
-    """`shared_s` is what each rank of TP=2 reads: half of all weights that the batch needs."""
-    return Duel("same batch", link, comm_s, replica_s - shared_s, replica_s / (shared_s + comm_s))
+    replica_s = weight_streaming_s(model, gpu, dtype, tokens=max(1, batch / RANKS))
+    shared_s = weight_streaming_s(model, gpu, dtype, tokens=batch) / RANKS
+    prefill_s = prefill_step_s(model, gpu, prompt_tokens, dtype=dtype)
+    return (
+        _full_memory(pair, link, full_s),
+        Duel("same batch", link, same_s, replica_s - shared_s, replica_s / (shared_s + same_s)),
+        Duel("prompts", link, sums_s, 0.0, prefill_s / (prefill_s + RANKS * sums_s)),
+    )
 
 
 def _full_memory(pair: TwoGpus, link: LinkSpec, comm_s: float) -> Duel:

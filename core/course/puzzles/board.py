@@ -91,15 +91,12 @@ class Move:
     hops: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Score:
     """What one rank sends over all collectives, and how often it waits for a hop: fewer bytes first, then hops."""
 
     traffic_bytes: float
     hops: int
-
-    def __lt__(self, other: "Score") -> bool:
-        return (self.traffic_bytes, self.hops) < (other.traffic_bytes, other.hops)
 
 
 def move(puzzle: Puzzle, step: Step, place: Place, choice: Choice | None) -> Move:
@@ -234,5 +231,5 @@ def solve(puzzle: Puzzle) -> Solved:
     ends = [way for place, way in ways.items() if place.held == puzzle.goal]
     if not ends:
         raise ValueError(f"{puzzle.key} has no answer")
-    best = min(ends, key=lambda way: (way[0].traffic_bytes, way[0].hops))[0]
+    best = min(total for total, _ in ends)
     return Solved(best, tuple(answer for total, answers in ends if total == best for answer in answers))
