@@ -13,7 +13,6 @@ from core.course.start_here import (
     ring_chunks_sent,
 )
 from core.scenario import Scenario
-from core.specs import LinkSpec
 
 LABS_OWN = Scenario()
 MODEL, GPU = LABS_OWN.model_spec, LABS_OWN.gpu_spec
@@ -38,9 +37,9 @@ def passes() -> list[Pass]:
     return [forward_pass(MODEL, GPU, 2.0 ** (step / 4)) for step in range(49)]
 
 
-def ring_run(link: LinkSpec = LABS_OWN.link_spec) -> Course:
+def ring_run() -> Course:
     """The ring of `RANKS` ranks over the labs' NVLink."""
-    return AllReduce(RANKS, PAYLOAD_BYTES, link).course("ring")
+    return AllReduce(RANKS, PAYLOAD_BYTES, LABS_OWN.link_spec).course("ring")
 
 
 def ring_sums(ring: Course) -> tuple[tuple[tuple[str, ...], ...], ...]:

@@ -3,7 +3,6 @@
 from core.course.citations.predicates import Defined, Has, Never, Says
 
 _COMMAND, _LOG, _REFERENCE = "core/placement/serve_flags.py", "core/clinic/hang_log.py", "content/en"
-_INJECTED = "core/clinic/injected.py"
 _FIELDS = "arg_groups/fields"
 
 
@@ -60,12 +59,12 @@ NCCL = (
      "core/clinic/hang.py", "2.22"),
     ("rank_0_version", "init.cc", "", Says("if (myrank == 0) showVersion()"), "core/clinic/hang.py", "", "2.22"),
     ("mismatch", "init.cc", "", Says("Mismatched NCCL version detected : rank %d version %d rank %d version %d",
-     "ncclInvalidUsage"), _INJECTED, "2.23"),
-    ("no_comparison", "init.cc", "", Never("Mismatched NCCL version"), _INJECTED, "", "2.23"),
-    ("refused", "misc/socket.cc", "", Says('"Call to connect returned %s, retrying"'), _INJECTED, "", "2.27"),
-    ("no_route", "misc/socket.cc", "", Says('"socketStartConnect: Connect to %s failed : %s"'), _INJECTED, "",
+     "ncclInvalidUsage"), _LOG, "2.23"),
+    ("no_comparison", "init.cc", "", Never("Mismatched NCCL version"), _LOG, "", "2.23"),
+    ("refused", "misc/socket.cc", "", Says('"Call to connect returned %s, retrying"'), _LOG, "", "2.27"),
+    ("no_route", "misc/socket.cc", "", Says('"socketStartConnect: Connect to %s failed : %s"'), _LOG, "",
      "2.27"),
-    ("no_room", "misc/shmutils.cc", "", Says("Error: failed to extend %s to %ld bytes"), _INJECTED, "", "2.30"),
+    ("no_room", "misc/shmutils.cc", "", Says("Error: failed to extend %s to %ld bytes"), _LOG, "", "2.30"),
     ("no_room_now", "os/linux.cc", "", Says("Error: failed to extend %s to %ld bytes"), _LOG, "2.30"),
     ("connected", "transport/generic.cc", "", Says("Connected all rings"), _LOG, "2.22"),
     ("bootstrap", "bootstrap.cc", "", Says("Bootstrap: Using%s"), _LOG, "2.25"),

@@ -203,36 +203,28 @@ class Traffic:
     mean_token_time: float
 
 
-def random_traffic(
-    pipe: Pipe, rate: float, sequences: int, tokens: int, rng: np.random.Generator, batch: int = 1
-) -> Traffic:
+def random_traffic(pipe: Pipe, rate: float, sequences: int, tokens: int, rng: np.random.Generator) -> Traffic:
     """Sequences arriving at random (Poisson, `rate` a unit of time), each decoding `tokens` tokens.
 
-    First come, first served at stage 0; links are pure delays. A pass takes the weights through once for up to
-    `batch` sequences that wait when it starts, and as long for all of them as for one: two layouts are compared
-    alike when both batch alike, a single stage being tensor parallelism. `mean_token_time` runs from when a token
-    may enter to when it has left.
+    First come, first served at stage 0, one at a time; links are pure delays. `mean_token_time` runs from when a
+    token may enter to when it has left.
     """
     require_positive(rate=rate)
     arrivals = np.cumsum(rng.exponential(1 / rate, whole("sequences", sequences)))
     waiting = [(float(time), whole("tokens", tokens)) for time in arrivals]
     steps = [(float(time), float(hop)) for time, hop in zip(pipe.stage_times, pipe.hops, strict=True)]
-    free, spent, passes = [0.0] * len(steps), 0.0, 0
+    free, spent = [0.0] * len(steps), 0.0
     while waiting:
-        together = [heappop(waiting)]
-        moment = max(together[0][0], free[0])
-        while waiting and waiting[0][0] <= moment and len(together) < whole("batch", batch):
-            together.append(heappop(waiting))
+        ready, left = heappop(waiting)
+        moment = ready
         for stage, (time, hop) in enumerate(steps):
             free[stage] = max(moment, free[stage]) + time
             moment = free[stage] + hop
-        passes += 1
-        for ready, left in together:
-            spent += free[-1] - ready
-            if left > 1:
-                heappush(waiting, (free[-1] + float(pipe.return_delay), left - 1))
+        spent += free[-1] - ready
+        if left > 1:
+            heappush(waiting, (free[-1] + float(pipe.return_delay), left - 1))
     items, span = sequences * tokens, free[-1] - float(arrivals[0])
-    busy = passes * sum(time for time, _ in steps) / len(steps)
+    busy = items * sum(time for time, _ in steps) / len(steps)
     return Traffic(len(steps), busy / span, items / span, spent / items)
 
 

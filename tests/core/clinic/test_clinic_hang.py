@@ -8,8 +8,9 @@ import pytest
 
 from core.clinic.hang import CAUSES, TESTS, Finding, judge_causes, next_test
 from core.clinic.hang_log import HangLog, read_hang
-from core.clinic.injected import nccl_start
+from core.clinic.silent_init import silent_init
 from core.errors import OutOfRangeError
+from tests.core.clinic.injected import nccl_start
 
 CASES = os.environ.get("SHARDLAB_CASES")
 
@@ -57,6 +58,10 @@ def test_a_start_with_a_fault_put_in_supports_that_fault_and_no_other(cause, hos
     supported = {name for name, standing in found.items() if standing == "supported"}
     left = {name for name, standing in found.items() if standing != "excluded"}
     assert supported == {cause} or left == {cause}, found
+
+
+def test_the_case_of_a_silent_init_shows_the_start_of_a_blocked_copy():
+    assert silent_init().log == nccl_start("p2p_blocked", per_host=2)
 
 
 @pytest.mark.parametrize("prefix", ["", "[1,0]<stdout>:", "  > ", "(Worker_TP0 pid=3) ", "0: "])

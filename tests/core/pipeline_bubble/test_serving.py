@@ -160,21 +160,6 @@ def test_a_deeper_pipe_starves_more_under_the_same_traffic():
     assert found[-1].mean_token_time == pytest.approx(1, rel=0.15)
 
 
-def test_two_layouts_that_batch_alike_compare_alike():
-    """Four GPUs, and more sequences than either layout can serve one by one. Batched by the same step, TP=4 (one
-    stage of a quarter of the weights, and its sums) carries as much as a pipe of four, and a token waits far less.
-    """
-    wide, deep = Pipe((Fraction(3, 10),)), Pipe((Fraction(1, 4),) * 4)
-
-    def traffic(pipe, batch):
-        return random_traffic(pipe, 0.5, 200, 16, np.random.default_rng(4), batch)
-
-    assert traffic(wide, 1).mean_token_time > 5 * traffic(wide, 16).mean_token_time
-    assert traffic(wide, 16).items_per_time == pytest.approx(traffic(deep, 16).items_per_time, rel=0.05)
-    assert traffic(wide, 16).mean_token_time < traffic(deep, 16).mean_token_time
-    assert traffic(wide, 16).utilisation <= 1
-
-
 def test_a_token_that_meets_nobody_waits_for_its_stages_and_hops_alone():
     """One sequence that comes at once into an empty pipe: 2 + 3 of work and a hop of 1."""
     alone = random_traffic(Pipe((2, 3), (1,)), 1e6, 1, 1, np.random.default_rng(4))
