@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from core.errors import UnknownNameError
+from core.specs import GpuSpec, LinkSpec, ModelSpec
 
 _VARIANT = re.compile(
     r"[-_.](?:instruct|chat|it|hf|base|pt|bf16|fp16|fp8|fp4|nvfp4|bnb|mxfp4|int8|int4|4bit|8bit|awq|gptq|marlin|gguf|"
@@ -14,17 +15,7 @@ _VARIANT = re.compile(
 )
 
 
-class Row(Protocol):
-    """What a catalog row has beside its figures."""
-
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def aliases(self) -> tuple[str, ...]: ...
-
-
-R = TypeVar("R", bound=Row)
+R = TypeVar("R", ModelSpec, GpuSpec, LinkSpec)
 
 
 def by_key(rows: Iterable[R]) -> Mapping[str, R]:

@@ -56,15 +56,17 @@ def row(
         source=source,
         **fields,
     )
-    return windowed(spec, window, cycle) if window else spec
+    if not window:
+        return spec
+    sees = replace(spec.attention, window=window), spec.attention
+    kinds = (LayerSpec((one, spec.moe or MlpSpec(inner)), spec.norms_per_layer) for one in sees)
+    return layered(spec, cycle, *kinds)
 
 
-def windowed(spec: ModelSpec, window: int, cycle: str) -> ModelSpec:
-    """A model of layers alike but for their window: `a` in the cycle sees it, `b` sees everything."""
-    inner = spec.moe or MlpSpec(spec.intermediate_size)
-    attention = replace(spec.attention, window=window), spec.attention
-    kinds = tuple(LayerSpec((one, inner), spec.norms_per_layer) for one in attention)
-    return replace(spec, kinds=kinds, pattern=(cycle * spec.num_hidden_layers)[: spec.num_hidden_layers])
+def layered(spec: ModelSpec, cycle: str, *kinds: LayerSpec) -> ModelSpec:
+    """A model of these kinds of layer, in the order of a cycle."""
+    layers = spec.num_hidden_layers
+    return replace(spec, kinds=kinds, pattern=(cycle * layers)[:layers])
 
 
 _biased = partial(row, qkv_bias=True, o_bias=True, mlp_bias=True)

@@ -7,7 +7,7 @@ layer, b for the second.
 from dataclasses import replace
 from functools import partial
 
-from core.catalog.model_rows import MLA, latent, row
+from core.catalog.model_rows import MLA, latent, layered, row
 from core.specs import (
     AttentionSpec,
     CompressedSpec,
@@ -22,12 +22,6 @@ from core.specs import (
 
 _AIC = "config.json kept in ai-dynamo/aiconfigurator; transformers 5.23's class has as many parameters"
 _REMEMBERED = "shape of public config.json copies, as remembered; without the MTP module"
-
-
-def layered(spec: ModelSpec, cycle: str, *kinds: LayerSpec) -> ModelSpec:
-    """A model of these kinds of layer, in the order of a cycle."""
-    layers = spec.num_hidden_layers
-    return replace(spec, kinds=kinds, pattern=(cycle * layers)[:layers])
 
 
 def _delta(spec: ModelSpec, keys: int, values: int, state_bytes: int = 4) -> ModelSpec:

@@ -42,23 +42,11 @@ class CollectiveCost:
 
     def times(self, count: int) -> "CollectiveCost":
         """The cost of `count` of them, one after another."""
-        return CollectiveCost(
-            steps=count * self.steps,
-            traffic_bytes=count * self.traffic_bytes,
-            latency_s=count * self.latency_s,
-            bandwidth_s=count * self.bandwidth_s,
-            base_s=count * self.base_s,
-        )
+        return CollectiveCost(**{name: count * term for name, term in vars(self).items()})
 
     def plus(self, other: "CollectiveCost") -> "CollectiveCost":
         """The cost of this one, then another."""
-        return CollectiveCost(
-            steps=self.steps + other.steps,
-            traffic_bytes=self.traffic_bytes + other.traffic_bytes,
-            latency_s=self.latency_s + other.latency_s,
-            bandwidth_s=self.bandwidth_s + other.bandwidth_s,
-            base_s=self.base_s + other.base_s,
-        )
+        return CollectiveCost(**{name: term + vars(other)[name] for name, term in vars(self).items()})
 
 
 Algorithm = Callable[[float, int, LinkSpec], CollectiveCost]

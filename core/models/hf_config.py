@@ -116,7 +116,8 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
         source=f"a config.json of model_type {kind}",
     )
     plain = replace(spec, kinds=(), pattern="")
-    return plain if plain.kinds_of() == spec.kinds_of() and _in_order(plain) == pattern else spec
+    in_order = "".join(letter * n for letter, (_, n) in zip("ab", plain.kinds_of(), strict=False))
+    return plain if plain.kinds_of() == spec.kinds_of() and in_order == pattern else spec
 
 
 def _counted(fields: Config) -> Config:
@@ -146,12 +147,6 @@ def _widths(
         (part, where, dtype) for dtype, parts in widths if dtype != "bf16" for part, where in parts.items() if where
     ]
     return tuple(alone), tuple(others)
-
-
-def _in_order(plain: ModelSpec) -> str:
-    """The letters that a model of its own fields alone has for its layers: a, then b."""
-    letters = [chr(97 + index) * n for index, (_, n) in enumerate(plain.kinds_of())]
-    return "".join(letters)
 
 
 def _unknown_parts(family: Family) -> dict[str, bool]:

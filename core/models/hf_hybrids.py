@@ -72,7 +72,7 @@ HYBRIDS: Mapping[str, Family] = {
         derived=groups_of_layers,
     ),
     "bailing_moe_linear": _LING_25,
-    "falcon_mamba": replace(_SELECTIVE, tied=True),
+    "falcon_mamba": _SELECTIVE,
     "gemma3n_text": Family(
         biases="as_configured",
         tied=True,

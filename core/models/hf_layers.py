@@ -48,11 +48,8 @@ def layers_of(values: Values, family: Family, layers: int) -> tuple[tuple[LayerS
             [_block_config(values, family, block) for block in values.listed("block_configs", layers) or []]
         )
     mixing, inner = _mixing(values, family, layers), _inner(values, family, layers)
-    if inner is None:  # one block a layer
-        return _lettered([_layer(values, family, *_alone(name), index) for index, name in enumerate(mixing)])
-    return _lettered(
-        [_layer(values, family, *names, index) for index, names in enumerate(zip(mixing, inner, strict=True))]
-    )
+    names = map(_alone, mixing) if inner is None else zip(mixing, inner, strict=True)
+    return _lettered([_layer(values, family, *pair, index) for index, pair in enumerate(names)])
 
 
 def _lettered(layers: list[LayerSpec]) -> tuple[tuple[LayerSpec, ...], str]:
@@ -86,12 +83,9 @@ def _mixing(values: Values, family: Family, layers: int) -> list[str]:
     kda = values.inside("linear_attn_config").get("kda_layers")
     if isinstance(kda, list):
         return ["linear" if layer + 1 in kda else "full" for layer in range(layers)]
-    places = values.get("attn_layer_indices")
-    if isinstance(places, list):
-        return ["full" if layer in places else family.otherwise for layer in range(layers)]
-    whole = values.get("full_attn_idxs")
-    if isinstance(whole, list):
-        return ["full" if layer in whole else family.otherwise for layer in range(layers)]
+    for name in ("attn_layer_indices", "full_attn_idxs"):
+        if isinstance(places := values.get(name), list):
+            return ["full" if layer in places else family.otherwise for layer in range(layers)]
     period = values.count("attn_layer_period")
     if period:
         at = values.count("attn_layer_offset")
@@ -180,7 +174,8 @@ def _layer(values: Values, family: Family, mixing: str, inner: str, index: int) 
     """One layer of a kind."""
     if values.count("num_mem_blocks"):
         return _shared_layer(values, family, mixing, index)
-    blocks: list[Block] = [mixer(values, family, name, index) for name in _BOTH.get(mixing, (mixing,)) if name]
+    mixers = ("full", "mamba") if mixing == "both" else (mixing,)
+    blocks: list[Block] = [mixer(values, family, name, index) for name in mixers if name]
     extra = family.extra(values) if family.extra else 0
     if inner == "dense" or (inner and family.both_inner):
         doubled = values.flag("use_double_wide_mlp", False) and reads_another(values, index)
@@ -196,9 +191,6 @@ def _layer(values: Values, family: Family, mixing: str, inner: str, index: int) 
     elif inner == "dense" and not blocks[-1].width:  # type: ignore[union-attr]
         blocks.pop()
     return LayerSpec((*blocks, *again), norms, extra)
-
-
-_BOTH = {"both": ("full", "mamba")}
 
 
 def _block_config(values: Values, family: Family, block: object) -> LayerSpec:

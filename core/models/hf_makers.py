@@ -21,7 +21,6 @@ def sizes(hidden: int, inner: int, layers: int, heads: int, vocabulary: int, pos
 
 AS_WIDE = {"intermediate_size": "moe_intermediate_size"}
 """The file's `intermediate_size` is an expert's."""
-PLAIN = Family()
 LLAMA = Family(biases="as_configured", sizes=sizes(4096, 11008, 32, 32, 32000, 2048))
 MISTRAL = Family(defaults={"num_key_value_heads": 8}, sizes=sizes(4096, 14336, 32, 32, 32000, 131072))
 QWEN2 = Family(biases="qkv", defaults={"num_key_value_heads": 32}, sizes=sizes(4096, 22016, 32, 32, 151936, 32768))
@@ -52,6 +51,7 @@ GEMMA3 = Family(
     },
     sizes=sizes(2304, 9216, 26, 8, 262208, 131072),
 )
+PHI3 = Family(sizes=sizes(3072, 8192, 32, 32, 32064, 4096))
 LATENT = {
     "kv_lora_rank": 512,
     "q_lora_rank": 1536,
@@ -177,7 +177,6 @@ STEP = Family(
     gate_switch="use_head_wise_attn_gate",
     experts="num_experts",
     defaults={"head_dim": 128, "num_key_value_heads": 8},
-    renamed={"moe_num_experts": "num_experts"},
     window_names={
         "num_attention_heads": "swa_num_attention_heads",
         "num_key_value_heads": "swa_num_key_value_heads",
@@ -197,20 +196,28 @@ NEMOTRON_H = Family(
 GRANITE_HYBRID = Family(
     biases="as_configured",
     otherwise="mamba",
-    defaults={**MAMBA, "mamba_n_groups": 1, "mamba_num_heads": 128, "num_key_value_heads": 8},
+    defaults={**MAMBA, "mamba_num_heads": 128, "num_key_value_heads": 8},
     renamed=AS_WIDE,
 )
 OLMO2 = Family(biases="as_configured", qk_norm="row", fixed={"mlp_bias": False})
-ERNIE_MOE = Family(
+ERNIE = Family(
     biases="all",
     bias_switch="use_bias",
     tied=True,
+    defaults={"use_bias": False, "num_key_value_heads": 2, "head_dim": 128},
+)
+ERNIE_MOE = replace(
+    ERNIE,
     router_bias=True,
     experts="moe_num_experts",
-    defaults={"use_bias": False, "num_key_value_heads": 4, "moe_layer_interval": 1},
+    defaults={"use_bias": False, "num_key_value_heads": 4},
     renamed={"moe_layer_start_index": "first_k_dense_replace"},
 )
-GLM_DEFAULTS: Mapping[str, int | str] = {"head_dim": 128, "num_key_value_heads": 2}
+GLM = Family(biases="qkv", bias_switch="attention_bias", defaults={"head_dim": 128, "num_key_value_heads": 2})
+COHERE = Family(
+    biases="as_configured", tied=True, norms_per_layer=1, side_by_side=True, fixed={"use_qk_norm": False}
+)
+GRANITE_MOE = Family(biases="as_configured", experts="num_local_experts", renamed=AS_WIDE)
 GPT2_NAMES = {
     "n_embd": "hidden_size",
     "n_layer": "num_hidden_layers",
@@ -218,3 +225,4 @@ GPT2_NAMES = {
     "n_inner": "intermediate_size",
     "n_positions": "max_position_embeddings",
 }
+GPT2 = Family(biases="all", tied=True, mlp="plain", norm="layernorm", extra_positions=0, renamed=GPT2_NAMES)

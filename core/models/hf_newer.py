@@ -7,6 +7,7 @@ from core.models.hf_derived import falcon_widths
 from core.models.hf_family import Family
 from core.models.hf_makers import (
     AS_WIDE,
+    COHERE,
     LATENT,
     LLAMA,
     MAMBA,
@@ -17,19 +18,13 @@ from core.models.hf_makers import (
     two_biases,
 )
 
-_LFM2 = Family(tied=True, otherwise="conv", qk_norm="head", defaults={"num_key_value_heads": 8, "conv_L_cache": 3})
+_LFM2 = Family(tied=True, otherwise="conv", qk_norm="head", defaults={"num_key_value_heads": 8})
 _K_EXAONE = Family(
     qk_norm="head",
     window_pattern=4,
     router_bias=True,
     experts="num_experts",
     defaults={"n_shared_experts": 1, "first_k_dense_replace": 1, "num_key_value_heads": 32},
-)
-_SOLAR = Family(
-    biases="as_configured",
-    router_bias=True,
-    experts="n_routed_experts",
-    defaults={"head_dim": 128, "num_key_value_heads": 8, "n_shared_experts": 1},
 )
 _SINKS = Family(biases="as_configured", sinks=True, tied=True)
 _BAILING = Family(
@@ -70,14 +65,10 @@ NEWER: Mapping[str, Family] = {
         otherwise="mamba",
         defaults={**MAMBA, "ssm_state_size": 256, "mamba_num_heads": 128, "num_key_value_heads": 8},
     ),
-    "cohere2_moe": Family(
-        biases="as_configured",
-        tied=True,
-        norms_per_layer=1,
-        side_by_side=True,
+    "cohere2_moe": replace(
+        COHERE,
         window_pattern=4,
         experts="num_experts",
-        fixed={"use_qk_norm": False},
         renamed={**AS_WIDE, "prefix_dense_intermediate_size": "intermediate_size"},
     ),
     "dots1": Family(
@@ -153,7 +144,7 @@ NEWER: Mapping[str, Family] = {
         norms_per_layer=4,
         experts="num_experts",
         fixed={"attention_bias": False, "sandwich_norm": True, "param_sink_number": False},
-        defaults={"sandwich_norm": True, "n_shared_experts": 1},
+        defaults={"n_shared_experts": 1},
         renamed={
             "num_routed_experts": "num_experts",
             "attention_q_lora_dim": "q_lora_rank",
@@ -185,7 +176,12 @@ NEWER: Mapping[str, Family] = {
     ),
     "telechat3": LLAMA,
     "TeleFLM": LLAMA,
-    "solar_open": _SOLAR,
+    "solar_open": Family(
+        biases="as_configured",
+        router_bias=True,
+        experts="n_routed_experts",
+        defaults={"head_dim": 128, "num_key_value_heads": 8, "n_shared_experts": 1},
+    ),
     "vaultgemma": Family(
         biases="as_configured",
         tied=True,

@@ -12,7 +12,7 @@ from core.models.hf_derived import (
     one_head_of_keys,
 )
 from core.models.hf_family import Family
-from core.models.hf_makers import GPT2_NAMES, LLAMA
+from core.models.hf_makers import GPT2, GPT2_NAMES, LLAMA
 
 _WIDTHS = {"d_model": "hidden_size", "n_heads": "num_attention_heads", "n_layers": "num_hidden_layers"}
 _WIDTHS |= {"max_seq_len": "max_position_embeddings"}
@@ -26,14 +26,11 @@ _CODE = Family(
     renamed=GPT2_NAMES,
 )
 
-
 OLDER: Mapping[str, Family] = {
     "aquila": LLAMA,
-    "bloom": Family(
-        biases="all",
-        tied=True,
-        mlp="plain",
-        norm="layernorm",
+    "bloom": replace(
+        GPT2,
+        extra_positions=None,
         no_rotary=True,
         defaults={"embedding_norm": True},
         renamed={
@@ -64,20 +61,10 @@ OLDER: Mapping[str, Family] = {
     "orion": replace(LLAMA, norm="layernorm"),
     "solar": LLAMA,
     "xverse": LLAMA,
-    "gpt-sw3": Family(
-        biases="all", tied=True, mlp="plain", norm="layernorm", extra_positions=0, renamed=GPT2_NAMES
-    ),
-    "gpt_bigcode": Family(
-        biases="all",
-        tied=True,
-        mlp="plain",
-        norm="layernorm",
-        extra_positions=0,
-        renamed=GPT2_NAMES,
-        derived=one_head_of_keys,
-    ),
+    "gpt-sw3": GPT2,
+    "gpt_bigcode": replace(GPT2, derived=one_head_of_keys),
     "gptj": _CODE,
-    "internlm": Family(biases="as_configured", renamed={"bias": "attention_bias"}, sizes=LLAMA.sizes),
+    "internlm": replace(LLAMA, renamed={"bias": "attention_bias"}),
     "minicpm": Family(tied=True, derived=all_as_wide),
     "mpt": Family(
         mlp="plain",

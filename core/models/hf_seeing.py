@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from core.errors import OutOfRangeError
 from core.models.hf_family import Family
-from core.models.hf_makers import AS_WIDE, GLM_MOE_DEFAULTS, LLAMA, QWEN2_VL, QWEN3_MOE, sizes
+from core.models.hf_makers import AS_WIDE, ERNIE, GLM, GLM_MOE_DEFAULTS, LLAMA, PHI3, QWEN2_VL, QWEN3_MOE, sizes
 from core.models.hf_values import Config
 
 
@@ -17,8 +17,6 @@ def _with_a_head(fields: Config) -> Config:
     """Whoever thinks has a head of its own, whatever its text part says."""
     return {**fields, "tie_word_embeddings": False}
 
-
-_PHI3 = Family(sizes=sizes(3072, 8192, 32, 32, 32064, 4096))
 
 SEEING: Mapping[str, Family] = {
     "aria_text": replace(
@@ -33,27 +31,18 @@ SEEING: Mapping[str, Family] = {
         defaults={"num_key_value_heads": 2},
         sizes=sizes(4096, 13696, 40, 32, 151552, 32768),
     ),
-    "glm4v_moe_text": Family(
-        biases="qkv",
-        bias_switch="attention_bias",
-        experts="n_routed_experts",
-        defaults={**GLM_MOE_DEFAULTS, "attention_bias": True},
+    "glm4v_moe_text": replace(
+        GLM, experts="n_routed_experts", defaults={**GLM_MOE_DEFAULTS, "attention_bias": True}
     ),
     "glm_ocr_text": Family(
         norms_per_layer=4,
         defaults={"num_key_value_heads": 8},
         sizes=sizes(1024, 4096, 16, 16, 59392, 131072),
     ),
-    "paddleocr_vl_text": Family(
-        biases="all",
-        bias_switch="use_bias",
-        tied=True,
-        defaults={"use_bias": False, "num_key_value_heads": 2, "head_dim": 128},
-        sizes=sizes(1024, 3072, 18, 16, 103424, 131072),
-    ),
-    "phi3_v": _PHI3,
-    "phi4mm": _PHI3,
-    "phi4_multimodal": replace(_PHI3, defaults={"num_key_value_heads": 8}),
+    "paddleocr_vl_text": replace(ERNIE, sizes=sizes(1024, 3072, 18, 16, 103424, 131072)),
+    "phi3_v": PHI3,
+    "phi4mm": PHI3,
+    "phi4_multimodal": replace(PHI3, defaults={"num_key_value_heads": 8}),
     "qwen2_5_omni_text": replace(QWEN2_VL, derived=_with_a_head),
     "qwen3_omni_moe_text": replace(QWEN3_MOE, derived=_with_a_head),
 }

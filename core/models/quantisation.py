@@ -38,6 +38,11 @@ BLOCKS = ("quantization_config", "compression_config", "quantization")
 """Where a file says how its weights are kept; the last is MLX's own."""
 
 
+def _object(value: object) -> Mapping[str, object]:
+    """A file's object; an empty one where it has something else."""
+    return value if isinstance(value, Mapping) else {}
+
+
 @dataclass(frozen=True)
 class WeightFormat:
     """How the matrices of a checkpoint are kept. `group` inputs share one scale; None where a whole row does.
@@ -92,11 +97,11 @@ def _mixed(block: Mapping[str, object]) -> WeightFormat | None:
     if isinstance(layers, Mapping):
         for name, how in layers.items():
             algorithm = how.get("quant_algo") if isinstance(how, Mapping) else how
-            form = _modelopt(str(algorithm).upper(), how if isinstance(how, Mapping) else {})
+            form = _modelopt(str(algorithm).upper(), _object(how))
             by_width.setdefault(form, {})[_EXPERT.sub(_FIRST_EXPERT, str(name))] = None
     elif isinstance(groups, Mapping) and len({_compressed_group(group) for group in groups.values()}) > 1:
         for group in groups.values():
-            targets = group.get("targets") if isinstance(group, Mapping) else None
+            targets = _object(group).get("targets")
             for name in targets if isinstance(targets, list) else ():
                 by_width.setdefault(_compressed_group(group), {})[_EXPERT.sub(_FIRST_EXPERT, str(name))] = None
     everything = next((form for form, names in by_width.items() if "Linear" in names), None)
@@ -115,13 +120,12 @@ def _mixed(block: Mapping[str, object]) -> WeightFormat | None:
 
 def _overridden(block: Mapping[str, object]) -> WeightFormat | None:
     """Whole numbers of one width, and of others in the modules that a file names: AutoRound's, GPTQModel's."""
-    extra, dynamic = block.get("extra_config"), block.get("dynamic")
-    named = {f"re:{name.removeprefix('+:')}": how for name, how in dynamic.items()
-             if not str(name).startswith("-:")} if isinstance(dynamic, Mapping) else {}  # fmt: skip
-    named |= {str(name): how for name, how in extra.items()} if isinstance(extra, Mapping) else {}
+    dynamic = {name: how for name, how in _object(block.get("dynamic")).items() if not name.startswith("-:")}
+    named = {f"re:{name.removeprefix('+:')}": how for name, how in dynamic.items()}
+    named |= _object(block.get("extra_config"))
     by_width: dict[str, list[str]] = {}
     for name, how in named.items():
-        bits = how.get("bits") if isinstance(how, Mapping) else None
+        bits = _object(how).get("bits")
         if bits not in (None, block.get("bits"), _FLOAT_BITS):
             by_width.setdefault(_integers("extra_config", bits, -1).dtype, []).append(name)
     if not by_width:
@@ -142,8 +146,7 @@ def _quantised(block: Mapping[str, object]) -> WeightFormat:
     if method == "torchao":
         return _torchao(block.get("quant_type"))
     if method == "hqq":
-        inner = block.get("quant_config")
-        weights = inner.get("weight_quant_params") if isinstance(inner, Mapping) else None
+        weights = _object(block.get("quant_config")).get("weight_quant_params")
         how = weights if isinstance(weights, Mapping) else block
         return _integers(method, how.get("nbits"), how.get("group_size", 64))
     if method in ("mxfp4", "mxfp8"):
@@ -186,13 +189,10 @@ def _modelopt(algorithm: str, block: Mapping[str, object]) -> WeightFormat:
 def _kept(block: Mapping[str, object]) -> tuple[str, ...]:
     """The modules that a file leaves alone, under whichever name its dialect has for them."""
     named = [*next((names for key in _LEFT_ALONE if isinstance(names := block.get(key), list)), [])]
-    extra, dynamic = block.get("extra_config"), block.get("dynamic")
-    if isinstance(extra, Mapping):  # AutoRound's, by module
-        named += [
-            name for name, how in extra.items() if isinstance(how, Mapping) and how.get("bits") == _FLOAT_BITS
-        ]
-    if isinstance(dynamic, Mapping):  # GPTQModel's, by pattern
-        named += [f"re:{name.removeprefix('-:')}" for name in dynamic if str(name).startswith("-:")]
+    extra, dynamic = _object(block.get("extra_config")), _object(block.get("dynamic"))
+    # AutoRound's, by module, and GPTQModel's, by pattern
+    named += [name for name, how in extra.items() if _object(how).get("bits") == _FLOAT_BITS]
+    named += [f"re:{name.removeprefix('-:')}" for name in dynamic if name.startswith("-:")]
     return tuple(name for name in named[:MOST_KEPT] if isinstance(name, str) and len(name) <= LONGEST_NAME)
 
 
@@ -212,16 +212,14 @@ _TORCHAO = {"float8": "fp8", "int8dynamicactivationint4": "int4", "intx": "int4"
 
 def _torchao(kind: object) -> WeightFormat:
     """torchao's: the name of a function, or the class and the fields of a configuration."""
-    inner = kind.get("default") if isinstance(kind, Mapping) else None
+    inner = _object(kind).get("default")
     name, fields = (inner.get("_type"), inner.get("_data")) if isinstance(inner, Mapping) else (kind, None)
     plain = str(name).lower().replace("_", "")
     dtype = next((dtype for part, dtype in _TORCHAO.items() if part in plain), None)
     if dtype is None:
         raise OutOfRangeError("torchao quant_type", shortened(name), "must name int4, int8 or float8 weights")
-    fields = fields if isinstance(fields, Mapping) else {}
-    granularity = fields.get("weight_granularity")
-    inside = granularity.get("_data") if isinstance(granularity, Mapping) else None
-    group = {**fields, **inside} if isinstance(inside, Mapping) else fields
+    fields = _object(fields)
+    group = {**fields, **_object(_object(fields.get("weight_granularity")).get("_data"))}
     return WeightFormat(dtype, _group(group.get("group_size", 128 if dtype == "int4" else None)))
 
 
@@ -245,7 +243,7 @@ def _bitsandbytes(block: Mapping[str, object]) -> WeightFormat:
 def _quark(block: Mapping[str, object]) -> WeightFormat:
     """AMD's: the weights' dtype of the configuration that holds for all layers."""
     whole = block.get("global_quant_config")
-    weight = whole.get("weight") if isinstance(whole, Mapping) else None
+    weight = _object(whole).get("weight")
     if not isinstance(weight, Mapping):
         raise OutOfRangeError("global_quant_config", shortened(whole), "must say how its weights are kept")
     dtype = str(weight.get("dtype")).lower()
@@ -268,7 +266,7 @@ def _compressed(block: Mapping[str, object]) -> WeightFormat:
 
 
 def _compressed_group(group: object) -> WeightFormat:
-    weights = group.get("weights") if isinstance(group, Mapping) else None
+    weights = _object(group).get("weights")
     if not isinstance(weights, Mapping):
         raise OutOfRangeError("config_groups", shortened(group), "must say how its weights are kept")
     bits, kind = weights.get("num_bits"), str(weights.get("type", "int"))
