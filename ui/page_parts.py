@@ -5,16 +5,18 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import count
-from typing import Literal, TypeAlias
+from typing import Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
-from ui import held_axes, theme
-from ui.controls import Controls
+from runtime import content
+from runtime.prose import said
+from ui import held_axes, inputs, theme
 from ui.course import glossary
+from ui.course.pages import Entry
 from ui.figures.frames import Sheet, sheet
 from ui.figures.style import Figure
 from ui.figures.turned import turned
@@ -25,6 +27,8 @@ from ui.prose import Prose, joined
 from ui.tested import Kind, marked
 from ui.unseen import is_unseen, out_of_sight
 
+T = TypeVar("T")
+P = ParamSpec("P")
 Table: TypeAlias = pd.DataFrame | Sequence[object]
 """The rows of a figure or of a table."""
 Term = tuple[str, str] | str
@@ -32,9 +36,13 @@ Term = tuple[str, str] | str
 
 
 @dataclass(kw_only=True)
-class PageParts(Controls):
-    """A page as what it shows, in the look of the visit."""
+class PageParts:
+    """A page as what it asks and shows, in the look of the visit.
 
+    A control's name in the address has the page's prefix, and its label is out of the page's own words.
+    """
+
+    entry: Entry
     look: theme.Look
     scene: str
     prose: Prose = field(default_factory=lambda: Prose({}))
@@ -44,6 +52,39 @@ class PageParts(Controls):
     """Of what the open scene's times are, where they are no prediction: said under it."""
     _splits: Iterator[int] = field(default_factory=count)
     _tables: Iterator[int] = field(default_factory=count)
+
+    def key(self, name: str) -> str:
+        """A control's name in the URL: the page's prefix and its own."""
+        return f"{self.entry.prefix}_{name}"
+
+    def label(self, name: str, /, **fields: object) -> str:
+        """A block of the page's own file as a label."""
+        return said(self.entry.stem, name, **fields)
+
+    def control(
+        self, widget: Callable[Concatenate[str, str, P], T], name: str, label: str, *args: P.args, **asked: P.kwargs
+    ) -> T:
+        """A widget of `ui.inputs` by its name, labelled with a block of the page's file."""
+        return widget(self.label(label), self.key(name), *args, **asked)
+
+    def figure_of(self, first: Sequence[str], more: Sequence[str]) -> str:
+        """Which figure a bench shows: one of the first, and with *More* or by an address that names one, of all."""
+        has_more = self.control(inputs.toggle, "more", "says.more", help=self.label("says.all_bench_s_figures"))
+        has_more |= inputs.picked(self.key("figure"), "", [*first, *more]) in more
+        offered = [*first, *more] if has_more else first
+        return self.control(inputs.choice, "figure", "says.figure", offered, first[0])
+
+    def choose(self, name: str, options: Sequence[str], default: str, *, listed: bool = False) -> str:
+        """One of a few, by its key: the blocks `name.label`, `name.help` if there is one, and `name.<option>`."""
+        words = content.load(self.entry.stem)
+        return inputs.option(
+            words[f"{name}.label"],
+            self.key(name),
+            {option: words[f"{name}.{option}"] for option in options},
+            default,
+            help=words.get(f"{name}.help"),
+            listed=listed,
+        )
 
     def fill(self, fields: Mapping[str, object]) -> None:
         """Give the prose more fields: those of the figure that is open, which no other scene needs."""

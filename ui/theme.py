@@ -61,51 +61,30 @@ def mix(colour: str, ground: str, share: float) -> str:
     return "#" + "".join(f"{round(top * share + below * (1 - share)):02X}" for top, below in pairs)
 
 
-LIGHT = Palette(
-    dark=False,
-    ground="#FBFAF7",
-    second_ground="#F2F0EA",
-    text="#171614",
-    muted="#55524B",
-    hairline="#DAD6CC",
-    axis="#8A867C",
-    primary="#2B3A55",
-    on_primary="#FFFFFF",
-    latency="#5B3FA3",
-    latency_text="#4C3390",
-    on_latency="#FFFFFF",
-    bandwidth="#6F8B1F",
-    bandwidth_text="#465910",
-    compute="#C9C4B8",
-    hatch="#8F8B81",
-    hatch_ground="#F6F4EF",
-    ok="#1C5F3C",
-    off="#9C2420",
-    ranks=(*_OKABE_ITO, "#2B2B2B"),
-)
+_COLOURS = {
+    "ground": ("#FBFAF7", "#171614"),
+    "second_ground": ("#F2F0EA", "#23211E"),
+    "text": ("#171614", "#EDEAE3"),
+    "muted": ("#55524B", "#B9B4A8"),
+    "hairline": ("#DAD6CC", "#3D3A34"),
+    "axis": ("#8A867C", "#7F7A70"),
+    "primary": ("#2B3A55", "#A9BCE0"),
+    "on_primary": ("#FFFFFF", "#171614"),
+    "latency": ("#5B3FA3", "#B09AF3"),
+    "latency_text": ("#4C3390", "#C3B1F7"),
+    "on_latency": ("#FFFFFF", "#171614"),
+    "bandwidth": ("#6F8B1F", "#B4CB55"),
+    "bandwidth_text": ("#465910", "#C6DA78"),
+    "compute": ("#C9C4B8", "#4D4A42"),
+    "hatch": ("#8F8B81", "#7F7A70"),
+    "hatch_ground": ("#F6F4EF", "#1E1C1A"),
+    "ok": ("#1C5F3C", "#8FD3AC"),
+    "off": ("#9C2420", "#F5A49C"),
+}
+"""Each role in light and in dark."""
 
-DARK = Palette(
-    dark=True,
-    ground="#171614",
-    second_ground="#23211E",
-    text="#EDEAE3",
-    muted="#B9B4A8",
-    hairline="#3D3A34",
-    axis="#7F7A70",
-    primary="#A9BCE0",
-    on_primary="#171614",
-    latency="#B09AF3",
-    latency_text="#C3B1F7",
-    on_latency="#171614",
-    bandwidth="#B4CB55",
-    bandwidth_text="#C6DA78",
-    compute="#4D4A42",
-    hatch="#7F7A70",
-    hatch_ground="#1E1C1A",
-    ok="#8FD3AC",
-    off="#F5A49C",
-    ranks=(*_OKABE_ITO, "#D9D6CF"),
-)
+LIGHT = Palette(dark=False, ranks=(*_OKABE_ITO, "#2B2B2B"), **{role: one for role, (one, _) in _COLOURS.items()})
+DARK = Palette(dark=True, ranks=(*_OKABE_ITO, "#D9D6CF"), **{role: one for role, (_, one) in _COLOURS.items()})
 
 
 @dataclass(frozen=True)

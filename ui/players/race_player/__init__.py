@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ui.players import kit
 
-SCRIPTS = ("layout.js", "race.js")
+SCRIPTS = ("race.js",)
 HERE = Path(__file__).parent
 
 _player = kit.component("race_player", HERE, SCRIPTS)
