@@ -67,7 +67,7 @@ def plan() -> None:
             answer.to_run(page, asked, shown)
         if not placement.fitting:
             answer.refused(page, placement)
-        more.say_sizes(page, asked.more, placement)
+        more.say_sizes(page, asked.sizes, placement)
 
 
 def compare() -> None:

@@ -39,16 +39,12 @@ def ask(page: Page) -> HangState:
                 page.label("says.logs_all_ranks_started"),
                 page.key("hang_log"),
                 kinds=("txt", "log", "out"),
-                example=_example(),
+                example="\n".join(silent_init().log),
             )
     outcomes = _outcomes(page, shown=fault is None)
     log = read(read_hang, text)
     findings = judge_causes(log, outcomes)
     return HangState(log, findings, next_test(findings, outcomes), fault, diagnosis)
-
-
-def _example() -> str:
-    return "\n".join(silent_init().log)
 
 
 def _outcomes(page: Page, shown: bool) -> dict[str, Outcome]:

@@ -220,7 +220,7 @@ def _units(page: Page, view: views.View, over: LinkSpec) -> None:
     with page.beside("bench.units_bandwidth", "bench.units_payload", "bench.units_latency"):
         flips = any(slip.flips for slip in slips)
         shown = [slip for slip in slips if not page.look.present or slip.key != "binary_for_decimal"]
-        bars(page, rows.slip_rows(shown), "bench.units_flip" if flips else "bench.units_hold", "units")
+        bars(page, list(map(rows.slip_row, shown)), "bench.units_flip" if flips else "bench.units_hold", "units")
 
 
 def _gpus(page: Page, view: views.View) -> None:

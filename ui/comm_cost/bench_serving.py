@@ -61,7 +61,7 @@ def _attention(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
 def _drafts(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
     passes = asked.drafted.passes(view, over)
     page.fill(words.draft_fields(asked.drafted, passes))
-    _show(page, rows.draft_rows(passes), "bench.drafts", DRAFTS, "bytes")
+    _show(page, [rows.draft_row(one, passes[0]) for one in passes], "bench.drafts", DRAFTS, "bytes")
 
 
 def _apart(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:

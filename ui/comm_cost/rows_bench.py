@@ -75,12 +75,8 @@ def flips_in_words(dots: Sequence[Row]) -> list[str]:
     return [said("comm_cost", "gpus.flip", dot) for dot in dots if dot.flips]
 
 
-def slip_rows(readings: Sequence[Reading]) -> list[BillRow]:
-    """One bar a slip; what it multiplies is said under it, a flipped verdict beside its sum."""
-    return [_slip_row(slip) for slip in readings]
-
-
-def _slip_row(slip: Reading) -> BillRow:
+def slip_row(slip: Reading) -> BillRow:
+    """A slip as a bar; what it multiplies is said under it, a flipped verdict beside its sum."""
     factors = [
         f"{named('shell', what)} × {plain(factor)}"
         for what, factor in (("bandwidth", slip.bandwidth_factor), ("latency", slip.latency_factor))

@@ -34,16 +34,15 @@ def batch_points(view: View) -> list[Row]:
         )
         for batch in BATCHES
     ]
+    bills = [(short_name(link), view.price(link, step)) for link in view.links for step in steps]
     return [
-        Row(
-            series=short_name(link),
-            size=bill.step.tokens,
-            share_percent=100 * bill.comm_fraction,
-            rules="bandwidth" if bill.bandwidth_fraction > 0.5 else "latency",
-        )
-        for link in view.links
-        for bill in (view.price(link, step) for step in steps)
+        _share(name, bill, bill.step.tokens, "bandwidth" if bill.bandwidth_fraction > 0.5 else "latency")
+        for name, bill in bills
     ]
+
+
+def _share(series: str, bill: Bill, size: int, rules: str) -> Row:
+    return Row(series=series, size=size, share_percent=100 * bill.comm_fraction, rules=rules)
 
 
 @kept
@@ -80,12 +79,7 @@ WHOLE, DIVIDED = "the step whole", "the step ÷ N"
 def node_shares(bills: Sequence[NodeBill]) -> list[Row]:
     """The same bills as shares of the step: whole, as the napkin counts it, and divided by N."""
     return [
-        Row(
-            series=named("comm_cost", series),
-            size=step.tp_size,
-            share_percent=100 * replace(bill.whole, step=step).comm_fraction,
-            rules=series,
-        )
+        _share(named("comm_cost", series), replace(bill.whole, step=step), step.tp_size, series)
         for series in (WHOLE, DIVIDED)
         for bill in bills
         for step in [replace(bill.whole.step, divided=series == DIVIDED)]

@@ -48,12 +48,8 @@ class Drafted:
         return [speculation(step, gpu, link, drafts, kept, cost, dtype) for drafts in DRAFTS]
 
 
-def draft_rows(passes: Sequence[Speculation]) -> list[BillRow]:
-    """One bar a number of drafts: a token's share of the pass, its drafts with the compute."""
-    return [_draft_row(one, passes[0]) for one in passes]
-
-
-def _draft_row(one: Speculation, plainly: Speculation) -> BillRow:
+def draft_row(one: Speculation, plainly: Speculation) -> BillRow:
+    """A number of drafts as a bar, beside none: a token's share of the pass, its drafts with the compute."""
     compute_s = (one.bill.step.rank_compute_s + one.draft_s) / one.tokens
     return bar(
         said("comm_cost", "bar.drafts", one),

@@ -6,6 +6,7 @@ from core.comm_cost.readings import Misreading, TwoWay, misreadings
 from core.links.nccl_tests import Table
 from core.links.nccl_tests.figures import bus_factor
 from core.units import GB
+from runtime import rows
 from runtime.prose import said
 from runtime.quantities import bandwidth, binary_bytes, seconds
 from runtime.rows import Row
@@ -45,14 +46,8 @@ def _told(misreading: Misreading) -> BillRow:
 
 def bus_rows(table: Table) -> list[Row]:
     factor = bus_factor(table.op, table.ranks or 2)
-    return [
-        Row(
-            size_bytes=row.size_bytes,
-            time_us=row.time_us,
-            busbw_gb_s=factor * row.size_bytes / row.time_us * 1e6 / GB,
-        )
-        for row in table.rows
-    ]
+    rates = ((row.size_bytes, row.time_us, factor * row.size_bytes / row.time_us * 1e6 / GB) for row in table.rows)
+    return rows.table("size_bytes time_us busbw_gb_s", rates)
 
 
 def largest(table: Table) -> str:

@@ -10,7 +10,7 @@ from core.steps.view import Phase, View
 from core.units import MIB
 from runtime.prose import named, said
 from runtime.quantities import binary_bytes
-from runtime.rows import Row
+from runtime.rows import Row, table
 from ui.comm_cost.rows import BillRow, bar, beside, sum_in_ms
 
 TWO_NUMBERS, HANDOVER = "two numbers", "with √S"
@@ -32,18 +32,13 @@ def title(number: int, own: FittedTable) -> str:
 def error_points(own: FittedTable, handover: bool) -> list[Row]:
     """Both models beside every row of size, or the two numbers alone."""
     models = [(TWO_NUMBERS, own.fit), *([(HANDOVER, own.handover)] if handover else [])]
-    return [
-        Row(
-            model=name,
-            size_bytes=error.size_bytes,
-            measured_us=error.measured_us,
-            modelled_us=error.modelled_us,
-            error_percent=100 * (error.ratio - 1),
-        )
-        for name, fit in ((named("comm_cost", model), fit) for model, fit in models)
+    errors = (
+        (named("comm_cost", model), one.size_bytes, one.measured_us, one.modelled_us, 100 * (one.ratio - 1))
+        for model, fit in models
         if fit is not None
-        for error in size_errors(own.table, fit)
-    ]
+        for one in size_errors(own.table, fit)
+    )
+    return table("model size_bytes measured_us modelled_us error_percent", errors)
 
 
 def fitted_link(own: FittedTable) -> LinkSpec | None:

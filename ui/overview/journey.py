@@ -46,7 +46,7 @@ def _played(shown: trips.Shown, language: str) -> tuple[Row, list[Row], Row]:
     choices = trips.choices(shown)
     asked = {
         "tp": list(shown.ranks),
-        "links": _link_names(shown),
+        "links": [(link.key, re.sub(r"\s*\(.*\)", "", short_name(link))) for link in shown.links],
         "batch": trips.batches_of(shown.scenario),
         "first": trips.first(shown),
     }
@@ -107,8 +107,3 @@ def in_words(choice: trips.Choice) -> dict[str, str]:
         "bandwidth": seconds(trip.hop_bandwidth_s),
         "bytes": binary_bytes(trip.hop_bytes),
     }
-
-
-def _link_names(shown: trips.Shown) -> list[tuple[str, str]]:
-    """The links by key and by a short name."""
-    return [(link.key, re.sub(r"\s*\(.*\)", "", short_name(link))) for link in shown.links]

@@ -91,16 +91,13 @@ def at_rest(page: Page, run: FillDrain, key: str) -> None:
 def table(grid: Grid) -> pd.DataFrame:
     """A row a rank and a column a tick: `3`, or `B3` where a run goes back, and a dash where it is idle."""
     ticks = [said("pipeline_bubble", "says.tick", tick=tick) for tick in range(grid.ticks)]
-    said_of = pd.DataFrame([[_said(code) for code in row] for row in _codes(grid)], columns=ticks)
+    cells = memoryview(grid.cells).cast("h").tolist()
+    codes = [cells[rank * grid.ticks : (rank + 1) * grid.ticks] for rank in range(grid.ranks)]
+    said_of = pd.DataFrame([[_said(code) for code in row] for row in codes], columns=ticks)
     said_of.insert(0, "row", list(grid.labels))
     if grid.title:
         said_of.insert(0, "version", grid.title)
     return said_of
-
-
-def _codes(grid: Grid) -> list[list[int]]:
-    cells = memoryview(grid.cells).cast("h").tolist()
-    return [cells[rank * grid.ticks : (rank + 1) * grid.ticks] for rank in range(grid.ranks)]
 
 
 def _said(code: int) -> str:
@@ -153,12 +150,11 @@ def stuck(run: Stuck, notes: Iterable[str]) -> Grid:
 
 def served(timeline: Timeline, in_flight: int, ticks: int) -> Grid:
     """Rounds of decode, each span under its sequence's own number, so that a sequence's tokens are followed."""
-    labelled = [_as_sequence(span, in_flight) for span in timeline]
+    labelled = [
+        replace(span, action=span.action._replace(microbatch=span.action.microbatch % in_flight))
+        for span in timeline
+    ]
     return _grid(tick_grid(labelled, timeline.placement.ranks, ticks_per_unit=ticks), "stage")
-
-
-def _as_sequence(span: Span, in_flight: int) -> Span:
-    return replace(span, action=span.action._replace(microbatch=span.action.microbatch % in_flight))
 
 
 def _grid(cells: Cells, word: str) -> Grid:

@@ -5,7 +5,6 @@ from functools import lru_cache
 
 from core.pipeline_bubble.bubble import (
     FillDrain,
-    Formula,
     bubble_fraction,
     counted_bubble,
     fill_drain,
@@ -108,18 +107,21 @@ def curve_marks(bench: Bench, pin: Bench | None = None) -> list[Row]:
 
 def formula_rows(sizes: FillDrain) -> list[Row]:
     """The right formula and those it is mistaken for, at the page's sizes."""
-    return [_formula_row(formula) for formula in formulas(sizes.stages, sizes.microbatches)]
+    return [
+        Row(
+            letters=one.letters,
+            what=said(STEM, f"formula.{one.code}", one),
+            fraction=float(one.fraction),
+            value=said(STEM, "formula.value", one),
+        )
+        for one in formulas(sizes.stages, sizes.microbatches)
+    ]
 
 
 def slips(sizes: FillDrain) -> dict[str, float]:
     """What the formulas that are mistaken for the right one give, in per cent, by their names in room.md."""
     wrong = formulas(sizes.stages, sizes.microbatches)[1:]
     return {formula.code: 100 * float(formula.fraction) for formula in wrong}
-
-
-def _formula_row(formula: Formula) -> Row:
-    words = [said(STEM, name, formula) for name in (f"formula.{formula.code}", "formula.value")]
-    return Row(letters=formula.letters, what=words[0], fraction=float(formula.fraction), value=words[1])
 
 
 Terms = tuple[tuple[str, str] | str, ...]

@@ -60,6 +60,7 @@ def _of_all(lines: Callable[..., list[Row]]) -> Callable[..., list[Row]]:
 _dots, _near_lines = _of_all(rows.dots), _of_all(rows.near_lines)
 _class_lines, _regime_lines, _source_lines = map(_of_all, (rows.class_lines, rows.regime_lines, rows.source_lines))
 _foretold_table = kept(rows.foretold_table)
+_bands_beside = kept(lambda: rows.bands_beside(regimes(planners().rows)))
 
 
 @kept
@@ -99,16 +100,11 @@ def _beside_fields() -> Mapping[str, object]:
     }
 
 
-@kept
-def _beside_table() -> list[Row]:
-    return rows.bands_beside(regimes(planners().rows))
-
-
 def _beside(page: Page) -> None:
     page.fill(_beside_fields())
     with st.container(key="aside_beside"):
         page.say("accuracy.beside")
-        table = _beside_table()
+        table = _bands_beside()
         page.figure(charts.planners_beside(table, page.look), "accuracy.reading_beside", table, "planners")
 
 

@@ -1,7 +1,7 @@
 """The planner's bench: what it asks, and the placement that follows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
 from typing import TypeVar
@@ -46,9 +46,9 @@ class Asked:
     pinned: Plan | None
     topology: Topology | None
     refusals: tuple[str, ...]
-    refused_config: ShardlabError | None = None
-    more: placement_more.More = field(default_factory=placement_more.More)
-    own: Refit | None = None
+    refused_config: ShardlabError | None
+    sizes: bool
+    own: Refit | None
 
     @property
     def plan(self) -> Plan | None:
@@ -91,7 +91,7 @@ def ask(page: Page) -> Asked:
                 disabled=not known,
             )
         pinned = pinned_plan(inputs.memo(page.key("pin")), question)
-    return Asked(question, placement, shown, pinned, topology, tuple(refusals), refused_config, more, own)
+    return Asked(question, placement, shown, pinned, topology, tuple(refusals), refused_config, more.sizes, own)
 
 
 def _names(placement: Placement) -> list[str]:
@@ -190,7 +190,7 @@ def _question(
     details: SimpleNamespace,
     model: ModelSpec,
     topology: Topology | None,
-    more: placement_more.More,
+    more: SimpleNamespace,
 ) -> Question:
     """What was asked, in core's nouns; 0 in a field means that nothing was said."""
     scenario = page.scenario
@@ -204,6 +204,10 @@ def _question(
         slo_ttft_s=details.first_ms / 1e3 or None,
         requests_per_s=details.requests_per_s or None,
         usd_per_gpu_hour=details.usd_per_gpu_hour or None,
+        percentile=50 if more.percentile == 50 else 99,
+        prefix_fraction=more.prefix_percent / 100,
+        draft_tokens=more.draft_tokens,
+        acceptance=more.acceptance_percent / 100,
     )
     machine = Machine(
         _gpu(scenario.gpu_spec, details),
@@ -218,7 +222,7 @@ def _question(
         details.utilisation,
         Overhead.of(details.overhead_gb * GB),
     )
-    return question_of(model, machine, more.of(demand), more.experts, more.caches)
+    return question_of(model, machine, demand, more.experts, more.caches)
 
 
 def _gpu(gpu: GpuSpec, details: SimpleNamespace) -> GpuSpec:

@@ -1,7 +1,7 @@
 """What a practitioner asks besides: percentiles, prefixes, drafts, engines for a rate, a trace, an own machine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import streamlit as st
 
@@ -28,46 +28,25 @@ SHOWN = 5
 TRACE_KEY = "request_trace"
 
 
-@dataclass(frozen=True)
-class More:
+def ask(page: Page) -> SimpleNamespace:
     """What is asked besides; all as usual where nothing was said."""
-
-    percentile: int = 99
-    prefix_percent: float = 0.0
-    draft_tokens: int = 0
-    acceptance_percent: float = 100 * Demand().acceptance
-    experts: bool = False
-    caches: bool = False
-    sizes: bool = False
-
-    def of(self, demand: Demand) -> Demand:
-        """A demand with all of it."""
-        return replace(
-            demand,
-            percentile=50 if self.percentile == 50 else 99,
-            prefix_fraction=self.prefix_percent / 100,
-            draft_tokens=self.draft_tokens,
-            acceptance=self.acceptance_percent / 100,
-        )
-
-
-def ask(page: Page) -> More:
-    usual = More()
+    said = SimpleNamespace()
     with page.asks_folded(page.label("more.title"), "more"):
         left, middle, right = st.columns(3)
         with left:
-            percentile = page.control(inputs.choice, "percentile", "more.percentile", [50, 99], usual.percentile)
-            prefix = page.control(inputs.number, "prefix", "more.prefix", 0.0, 99.0, usual.prefix_percent)
+            said.percentile = page.control(inputs.choice, "percentile", "more.percentile", [50, 99], 99)
+            said.prefix_percent = page.control(inputs.number, "prefix", "more.prefix", 0.0, 99.0, 0.0)
         with middle:
-            draft = page.control(inputs.whole, "draft", "more.draft", 0, MOST_DRAFTED, usual.draft_tokens)
-            right_ones = page.control(
-                inputs.number, "acceptance", "more.acceptance", 0.0, 100.0, usual.acceptance_percent
+            said.draft_tokens = page.control(inputs.whole, "draft", "more.draft", 0, MOST_DRAFTED, 0)
+            usual = 100 * Demand().acceptance
+            said.acceptance_percent = page.control(
+                inputs.number, "acceptance", "more.acceptance", 0.0, 100.0, usual
             )
         with right:
-            experts = page.control(inputs.toggle, "ep", "more.experts", help=page.label("more.experts_help"))
-            caches = page.control(inputs.toggle, "dcp", "more.caches", help=page.label("more.caches_help"))
-            sizes = page.control(inputs.toggle, "size", "more.sizes", help=page.label("more.sizes_help"))
-    return More(percentile, prefix, draft, right_ones, experts, caches, sizes)
+            said.experts = page.control(inputs.toggle, "ep", "more.experts", help=page.label("more.experts_help"))
+            said.caches = page.control(inputs.toggle, "dcp", "more.caches", help=page.label("more.caches_help"))
+            said.sizes = page.control(inputs.toggle, "size", "more.sizes", help=page.label("more.sizes_help"))
+    return said
 
 
 def machine(page: Page) -> tuple[str, str, str]:
@@ -93,10 +72,10 @@ def say_refit(page: Page, refit: Refit | None) -> None:
         st.markdown("\n".join(f"- {escape(worded(one))}" for one in said_of(refit)))
 
 
-def say_sizes(page: Page, asked: More, placement: Placement) -> None:
+def say_sizes(page: Page, is_asked: bool, placement: Placement) -> None:
     """Engines for a rate, or the rate that the GPUs keep: where that was asked, or no plan keeps the rate asked."""
     question = placement.question
-    if not asked.sizes and (question.demand.requests_per_s is None or placement.met):
+    if not is_asked and (question.demand.requests_per_s is None or placement.met):
         return
     sizing = workers.run(sized, question)
     page.say("plan.sizes")

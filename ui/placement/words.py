@@ -7,7 +7,7 @@ from core.collectives.cost import as_measured
 from core.comm_cost import bill as bills
 from core.comm_cost.kernels import picked_bill
 from core.evidence.accuracy import accuracy_of
-from core.evidence.calibration import Calibration, calibration_of, prompt_efficiency
+from core.evidence.calibration import calibration_of, prompt_efficiency
 from core.evidence.report import Residual, decode_residuals, errors_of
 from core.placement.assumed import assumed
 from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY
@@ -168,29 +168,19 @@ def load_fields(load: Loaded) -> Mapping[str, object]:
     }
 
 
-def _off(rows: int) -> str:
-    """What is said of an error by how many rows it is of: one alone has no median."""
-    return "says.off_median" if rows > 1 else "says.off_once"
-
-
-def _told_by(constants: Calibration) -> str:
-    """Which of a class's two constants its own measurements tell."""
-    return "taken" if not constants.rows else "both" if constants.floor_fitted else "share"
-
-
 def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: str) -> Mapping[str, object]:
     """What the tab of measurements names; the source that stands in front under `chosen_`."""
     gpu, model = question.cluster.gpu, question.model
     rows = [one for one in residuals if chosen in (EVERY, short(one.measurement.source))]
     shown = errors_of(rows) if rows else None
     here = calibration_of(gpu, model, question.engine)
+    told_by = "taken" if not here.rows else "both" if here.floor_fitted else "share"  # of a class's two constants
+    off = "says.off_median" if len(rows) > 1 else "says.off_once"  # one alone has no median
     return {
         "of_steps": accuracy_of(gpu, model, "decode") or accuracy_of(gpu, model, "run"),
-        "constants_from": said("placement", f"says.constants_{_told_by(here)}", here),
+        "constants_from": said("placement", f"says.constants_{told_by}", here),
         "chosen": said("placement", "says.over_every_source" if chosen == EVERY else "says.in", chosen=chosen),
-        "chosen_off": said("placement", _off(len(rows)), error=shown.median_error, rows=len(rows))
-        if shown
-        else "–",
+        "chosen_off": said("placement", off, error=shown.median_error, rows=len(rows)) if shown else "–",
         "chosen_bias": signed(shown.bias) if shown else "–",
         "rows": len(residuals),
         "above": sum(one.roofline_ratio > 1 for one in residuals),

@@ -50,20 +50,9 @@ def crossover_marks(run: ScalingRun) -> list[Row]:
     crossing, widest = crossover(run), max(point.hidden_size for point in run.points)
     if crossing.usual is None or crossing.fast is None or crossing.usual > widest:
         return []
-    high = min(crossing.slow or widest, widest)
-    return [
-        Row(
-            hidden_size=crossing.usual,
-            low=crossing.fast,
-            high=high,
-            in_words=said(
-                "two_way_tp",
-                "says.crossover",
-                width_words=width_words(crossing.usual),
-                band_words=band_words(crossing),
-            ),
-        )
-    ]
+    told = {"width_words": width_words(crossing.usual), "band_words": band_words(crossing)}
+    mark = (crossing.usual, crossing.fast, min(crossing.slow or widest, widest))
+    return table("hidden_size low high in_words", [(*mark, said("two_way_tp", "says.crossover", **told))])
 
 
 def band_words(crossing: Crossover) -> str:
