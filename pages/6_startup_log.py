@@ -7,7 +7,6 @@ from core.models.hf_config import model_from_config
 from core.startup_log import weight_rules
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given, Report
-from runtime.prose import said as phrase
 from ui import address, inputs, paste, scenes
 from ui.figures.frames import frame
 from ui.startup_log import charts, report, words
@@ -19,15 +18,15 @@ EXERCISES = {exercise.key: exercise for exercise in cases.exercises()}
 page = scenes.open_page("startup_log", asking=("exercises",))
 with page.controls("read"):
     named = page.control(inputs.select, "model", "says.model", [AS_LOGGED, *MODELS], AS_LOGGED)
-    tp_size = inputs.whole(phrase("startup_log", "says.tp_as_log_says", zero=0), page.key("tp"), 0, 1024, 0)
-    pp_size = inputs.whole(phrase("startup_log", "says.pp_as_log_says", zero=0), page.key("pp"), 0, 256, 0)
-    with st.popover("config.json", help=phrase("startup_log", "says.model_that_catalog_lacks")):
+    tp_size = inputs.whole(page.label("says.tp_as_log_says", zero=0), page.key("tp"), 0, 1024, 0)
+    pp_size = inputs.whole(page.label("says.pp_as_log_says", zero=0), page.key("pp"), 0, 256, 0)
+    with st.popover("config.json", help=page.label("says.model_that_catalog_lacks")):
         config = paste.pasted(
-            phrase("startup_log", "says.model_s_config_json"), page.key("config"), kinds=("json", "txt"), height=110
+            page.label("says.model_s_config_json"), page.key("config"), kinds=("json", "txt"), height=110
         )
 with page.controls("exercises"):
     titles = {key: exercise.title for key, exercise in EXERCISES.items()}
-    case = inputs.option(phrase("startup_log", "says.case"), page.key("case"), titles, next(iter(titles)))
+    case = inputs.option(page.label("says.case"), page.key("case"), titles, next(iter(titles)))
 shown = {name: inputs.flag(page.key(f"{exercise.key}_shown")) for name, exercise in EXERCISES.items()}
 for exercise in EXERCISES.values():
     address.hear(page.key(f"{exercise.key}_said"))
@@ -41,8 +40,8 @@ def report_of(text: str, config: str, name: str, tp: int, pp: int) -> Report:
 
 
 def read() -> None:
-    label = phrase("startup_log", "says.startup_log_vllm_sglang")
-    with st.popover(phrase("startup_log", "says.another_log")) if page.look.present else st.container(key="paste"):
+    label = page.label("says.startup_log_vllm_sglang")
+    with st.popover(page.label("says.another_log")) if page.look.present else st.container(key="paste"):
         text = paste.pasted(label, page.key("text"), kinds=("txt", "log", "out", "md"), height=90)
     if not text:
         page.reading("read.example")
@@ -54,14 +53,14 @@ def exercises() -> None:
     exercise = EXERCISES[case]
     st.code(exercise.log, language=None, wrap_lines=True)
     page.say(f"exercises.ask_{exercise.key}")
-    options = {UNDECIDED: phrase("startup_log", "option.undecided"), **exercise.answers}
-    label = phrase("startup_log", "says.your_answer")
+    options = {UNDECIDED: page.label("option.undecided"), **exercise.answers}
+    label = page.label("says.your_answer")
     choice = inputs.option(label, page.key(f"{exercise.key}_said"), options, UNDECIDED)
     if not shown[case]:
         ready = choice != UNDECIDED or page.look.present
         state = page.key(f"{exercise.key}_shown")
         st.button(
-            phrase("startup_log", "says.reveal"),
+            page.label("says.reveal"),
             key="show",
             shortcut="V",
             disabled=not ready,
@@ -82,9 +81,9 @@ def formulas() -> None:
     ):
         rows = frame(weight_rules.steps())
         page.figure(charts.shrinking_residuals(rows, page.look), "formulas.reading", rows, "weights_rules")
-        page.equation(*(phrase("startup_log", f"equation.{side}", block=16) for side in ("left", "right")))
+        page.equation(*(page.label(f"equation.{side}", block=16) for side in ("left", "right")))
         page.reading("formulas.scenario")
-        with page.guarded(), st.expander(phrase("startup_log", "says.every_tensor_one_rank")):
+        with page.guarded(), st.expander(page.label("says.every_tensor_one_rank")):
             table = frame(weight_rules.tensor_rows(page.scenario.model_spec, page.scenario.tp))
             page.table(table, "formulas.scenario")
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import get_args
 
 from core.catalog import GPUS
 from core.evidence.foretold import Foretold
@@ -28,12 +29,6 @@ _KINDS: Mapping[Kind, str] = {
     "hybrid": "layers with a state",
     "compressed": "compressed keys and values",
 }
-_QUANTITIES: Mapping[Quantity, str] = {
-    "decode": "between tokens",
-    "first_token": "first token",
-    "run": "a batch, whole",
-    "saturated": "a token, server full",
-}
 
 
 @lru_cache(maxsize=1024)
@@ -53,7 +48,7 @@ def dots(residuals: Sequence[Residual], chosen: str) -> list[Row]:
         Row(
             source=short(each.measurement.source),
             run=run_name(each),
-            quantity=_named(each.measurement.quantity),
+            quantity=named("placement", each.measurement.quantity),
             role=_ROLES[each.is_decode],
             published_ms=1e3 * each.measurement.measured_s,
             predicted_ms=1e3 * each.predicted_s,
@@ -78,7 +73,12 @@ def run_name(each: Residual) -> str:
 def class_lines(rows: Sequence[Residual]) -> list[Row]:
     """What was tested; a class that has no line never was."""
     return [
-        Row(gpus=which, layers=named("placement", _KINDS[kind]), quantity=_named(quantity), **_sizes(line))
+        Row(
+            gpus=which,
+            layers=named("placement", _KINDS[kind]),
+            quantity=named("placement", quantity),
+            **_sizes(line),
+        )
         for (which, kind, quantity), line in by_class(rows).items()
     ]
 
@@ -86,7 +86,7 @@ def class_lines(rows: Sequence[Residual]) -> list[Row]:
 def regime_lines(rows: Sequence[Residual]) -> list[Row]:
     """What was tested, by what the largest part of the predicted time is."""
     return [
-        Row(gpus=which, quantity=_named(quantity), regime=regime, **_sizes(line))
+        Row(gpus=which, quantity=named("placement", quantity), regime=regime, **_sizes(line))
         for (which, quantity, regime), line in by_regime(rows).items()
     ]
 
@@ -96,7 +96,7 @@ def unknown_table(rows: Sequence[Residual], head: str) -> str:
     tested = {(which, quantity) for which, kind, quantity in by_class(rows) if kind == "dense"}
     lines = [head, "|---|---|"]
     for which in dict.fromkeys(gpu.gpu_class for gpu in GPUS.values()):
-        never = [_named(quantity) for quantity in _QUANTITIES if (which, quantity) not in tested]
+        never = [named("placement", quantity) for quantity in get_args(Quantity) if (which, quantity) not in tested]
         keys = ", ".join(f"`{gpu.key}`" for gpu in GPUS.values() if gpu.gpu_class == which)
         lines.append(f"| {keys} | {', '.join(never) or '–'} |")
     return "\n".join(lines)
@@ -113,7 +113,7 @@ def foretold_table(told: Sequence[Foretold], head: str) -> str:
             gpu=one.gpu,
             tp=one.tp_size,
             batch=one.batch,
-            quantity=_named(one.quantity),
+            quantity=named("placement", one.quantity),
         )
         seen = "–" if one.measured_s is None else seconds(one.measured_s)
         off = "–" if one.ratio is None else signed(one.ratio - 1)
@@ -125,7 +125,7 @@ def foretold_table(told: Sequence[Foretold], head: str) -> str:
 
 def source_lines(rows: Sequence[Residual]) -> list[Row]:
     return [
-        Row(source=short(source), gpus=which, quantity=_named(quantity), **_sizes(line, "sources"))
+        Row(source=short(source), gpus=which, quantity=named("placement", quantity), **_sizes(line, "sources"))
         for (source, which, quantity), line in by_source(rows).items()
     ]
 
@@ -144,10 +144,6 @@ def _sizes(line: Errors, without: str = "") -> dict[str, object]:
     return {name: size for name, size in sizes.items() if name != without}
 
 
-def _named(quantity: Quantity) -> str:
-    return named("placement", _QUANTITIES[quantity])
-
-
 def signed(fraction: float) -> str:
     return f"{'+' if fraction >= 0 else '−'}{percent(abs(fraction))}"
 
@@ -157,7 +153,7 @@ def near_lines(rows: Sequence[Residual], question: Question, plan: Plan | None) 
     return [
         Row(
             run=run_name(each),
-            quantity=_named(each.measurement.quantity),
+            quantity=named("placement", each.measurement.quantity),
             published=seconds(each.measurement.measured_s),
             predicted=seconds(each.predicted_s),
             off=signed(each.ratio - 1),

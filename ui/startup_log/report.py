@@ -37,17 +37,6 @@ request: 27.48x
 """
 """Written in the engine's format from the figures of dennislee22/vLLM-benchmarking: Qwen2-7B on two A100."""
 
-_NAMES: dict[str, str] = {
-    "weights_gib": "weights",
-    "kv_tokens": "tokens of cache",
-    "gpu_blocks": "blocks on the GPU",
-    "cpu_blocks": "blocks on the host",
-    "max_concurrency": "full requests",
-    "kv_size_gib": "size of the cache",
-    "bytes_per_token": "bytes a token",
-}
-"""What each quantity is called on the page, in the order of the schema."""
-
 
 def draw(page: Page, report: Report, name: str) -> None:
     """A report: what the log is about, each figure in its line, the residuals, and what else is said."""
@@ -55,8 +44,8 @@ def draw(page: Page, report: Report, name: str) -> None:
     page.say("read.about")
     checks = check_rows(report)
     meanings = {
-        named("startup_log", word): page.prose.text(f"meaning.{quantity.removesuffix('_gib')}")
-        for quantity, word in _NAMES.items()
+        named("startup_log", quantity): page.prose.text(f"meaning.{quantity.removesuffix('_gib')}")
+        for quantity in {check.quantity for check in report.checks}
     }
     caption = page.prose.plain("read.caption")
     printed = said("startup_log", "says.what_engine_printed")
@@ -86,7 +75,7 @@ def _row(group: Sequence[Check], formula: object) -> Row:
     return Row(
         line=first.line,
         ranks=_ranks(group),
-        quantity=named("startup_log", _NAMES[first.quantity]),
+        quantity=named("startup_log", first.quantity),
         logged=first.logged,
         predicted=first.predicted,
         unit=first.unit,
