@@ -2,6 +2,7 @@
 
 import json
 import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from torch.nn.parallel import DistributedDataParallel  # noqa: E402
 
 from core.models.parameters import total_parameters  # noqa: E402
 from core.two_way_tp import MINI_GPT  # noqa: E402
-from distributed import collectives, data_parallel  # noqa: E402
+from distributed import collectives, data_parallel, run_ddp  # noqa: E402
 from distributed.collectives import Group  # noqa: E402
 from distributed.data_parallel import buckets  # noqa: E402
 from distributed.grammar_corpus import corpus, part  # noqa: E402
@@ -20,7 +21,6 @@ from distributed.local_ranks import run_ranks  # noqa: E402
 from distributed.mini_gpt import MiniGPT, initialise  # noqa: E402
 from distributed.run_ddp import joined_gradients, largest_difference  # noqa: E402
 from distributed.train_grammar import batches  # noqa: E402
-from tests.programs import run_module  # noqa: E402
 
 
 def fresh():
@@ -107,8 +107,13 @@ def test_a_mean_over_each_ranks_own_tokens_would_be_another_gradient():
 
 @pytest.mark.ranks
 @pytest.mark.slow
-def test_the_command_trains_and_tells_both_ways_of_sending():
-    result = json.loads(run_module("distributed.run_ddp", "--json", "--steps", "4", "--batch", "16"))
+def test_the_command_trains_and_tells_both_ways_of_sending(monkeypatch, capsys):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setattr(sys, "argv", ["run_ddp", "--json", "--steps", "4", "--batch", "16"])
+    with pytest.raises(SystemExit) as ended:
+        run_ddp.main()
+    assert ended.value.code == 0
+    result = json.loads(capsys.readouterr().out)
     assert result["manifest"]["command"].endswith("--steps 4 --batch 16")
     assert result["losses"][-1] < result["losses"][0]
     assert result["largest_relative_difference"] < 1e-4

@@ -3,7 +3,6 @@
 import os
 import pickle
 import random
-import subprocess
 import sys
 from dataclasses import replace
 
@@ -54,7 +53,7 @@ def test_minigpt_corrects_what_it_never_saw(model, given, corrected):
 @pytest.mark.parametrize("name", ["triples", "templates"])
 def test_held_out_combinations_are_corrected_in_over_95_of_100(model, name):
     """On the whole parts `python -m distributed.grammar --held-out` finds 99.4 % and 96.8 %; this is a sample."""
-    sample = random.Random(1).sample(part(corpus(), name), 400)
+    sample = random.Random(1).sample(part(corpus(), name), 200)
     assert grammar.score(model, name, sample).exact_fraction > 0.95
 
 
@@ -212,17 +211,18 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path):
 
 
 def test_training_with_one_seed_gives_one_model():
-    """Three steps, twice: the same weights to the bit, and other ones for another seed."""
-    first, again, other = (train_grammar.train(3, seed, 8, 0.02)[0].state_dict() for seed in (1, 1, 2))
+    """Two steps, twice: the same weights to the bit, and other ones for another seed."""
+    first, again, other = (train_grammar.train(2, seed, 8, 0.02)[0].state_dict() for seed in (1, 1, 2))
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert not all(torch.equal(first[name], other[name]) for name in first)
 
 
-def test_a_sign_that_is_no_letter_is_refused_in_one_line():
-    command = [sys.executable, "-m", "distributed.grammar", "7 apples"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "'7' is not one of the tokenizer's 31 signs\n"
+def test_a_sign_that_is_no_letter_is_refused_in_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["grammar", "7 apples"])
+    with pytest.raises(SystemExit) as ended:
+        grammar.main()
+    assert ended.value.code == 2
+    assert capsys.readouterr() == ("", "'7' is not one of the tokenizer's 31 signs\n")
 
 
 def test_the_tokenizer_gives_back_what_it_was_given():
