@@ -15,9 +15,3 @@ def run_module(*module_and_options: str, timeout_s: float = 600) -> str:
             f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout[-1000:]}\n{done.stderr[-3000:]}"
         )
     return done.stdout
-
-
-def run_two_ranks(*module_and_options: str, timeout_s: float = 600) -> str:
-    """What two ranks of this machine printed under torchrun."""
-    torchrun = ("torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m")
-    return run_module(*torchrun, *module_and_options, timeout_s=timeout_s)

@@ -1,13 +1,33 @@
 """The widths' program, on its two narrowest: both arms, the sweep, and what a page reads of it."""
 
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 
 pytest.importorskip("torch")
 
 from core.two_way_tp import crossover, read_scaling
-from distributed import machine, run_curve
+from distributed import baseline, machine, run_curve
+from distributed.local_ranks import run_ranks
 from distributed.run_curve import jobs
-from tests.programs import run_two_ranks
+
+
+def program(module, group, options):
+    """On a rank: the program as torchrun starts it, among ranks that have met; what it starts is called instead."""
+
+    def called(command, **_):
+        sys.argv = command[2:]
+        baseline.main()
+
+    module.end_with_parent = baseline.end_with_parent = lambda: None
+    baseline.subprocess = SimpleNamespace(run=called, DEVNULL=None)
+    os.environ["RANK"] = str(group.rank)
+    sys.argv = ["run_curve", *options]
+    module.join, module.collectives = lambda *_: group, SimpleNamespace(leave=lambda: None)
+    module.main()
 
 
 @pytest.mark.ranks
@@ -15,7 +35,7 @@ from tests.programs import run_two_ranks
 def test_both_arms_of_every_width_are_measured_and_read(tmp_path):
     result = tmp_path / "curve.json"
     options = ("--widths", "64", "256", "--steps-per-prompt", "2", "--json", str(result))
-    run_two_ranks("distributed.run_curve", *options)
+    run_ranks(2, Path(__file__), program.__name__, Path(run_curve.__file__), options=options)
     run = read_scaling(result.read_text())
     assert [point.hidden_size for point in run.points] == [64, 256]
     assert (run.backend, run.tp_size, len(run.sweep)) == ("gloo", 2, 6)
