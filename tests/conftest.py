@@ -3,7 +3,7 @@
 import functools
 import os
 import sys
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Let some tests compute while others wait for a browser; what needs torch is of the slow tier."""
+    """Let some files compute while others wait for a browser; what needs torch is of the slow tier."""
     if every := config.option.sample:
         items[:] = [item for _, cases in groupby(items, key=function_of) for item in sampled(list(cases), every)]
     for item in items:
@@ -48,7 +48,8 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.slow)
     waiting = sorted(filter(is_waiting, items), key=lambda item: "test_every_page" not in item.nodeid)
     rest = [item for item in items if not is_waiting(item)]
-    items[:] = [item for _, item in sorted([*placed(waiting), *placed(rest)], key=itemgetter(0))]
+    files = sorted([*placed(waiting), *placed(rest)], key=itemgetter(0))
+    items[:] = chain.from_iterable(those for _, those in files)
 
 
 def function_of(item) -> str:
@@ -66,9 +67,18 @@ def is_waiting(item) -> bool:
     return item.nodeid.startswith("tests/browser/")
 
 
-def placed(items) -> list:
-    """Each test with its place on the way from the first to the last."""
-    return [(place / len(items), item) for place, item in enumerate(items)]
+def placed(items) -> list[tuple[float, list]]:
+    """The tests of each file with its place on the way from the first to the last; each walk of a page by itself.
+
+    A file stays whole: what its tests share is made once, and made anew after a test of another file.
+    """
+    files = [list(those) for _, those in groupby(items, key=together)]
+    return [(sum(map(len, files[:place])) / len(items), those) for place, those in enumerate(files)]
+
+
+def together(item) -> str:
+    """What a test is not parted from: its file, or in a file whose tests share nothing itself."""
+    return item.nodeid if "test_every_page" in item.nodeid else item.nodeid.partition("::")[0]
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from runtime import content
 from runtime.prose import Prose, said
 from scripts.bill import main as print_bill
 from scripts.collective import main as print_collective
+from tests.conftest import placed
 from ui.comm_cost.charts import bill_bars
 from ui.comm_cost.rows import bill_row
 from ui.theme import LIGHT, Look
@@ -183,3 +185,12 @@ def test_the_readmes_test_command_is_what_ci_runs_first():
     command = re.search(r"pip install -r requirements-dev.txt && (pytest[^#\n]*?)\s*(?:#|\n)", readme)[1]
     ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert re.search(r"^pytest.*$", ci, re.MULTILINE)[0] == command
+
+
+def test_a_file_of_tests_stays_whole_and_walks_of_pages_stand_apart():
+    """What its tests share, as a page in the browser, is let go when a test of another file runs in between."""
+    walks = [f"tests/browser/test_every_page.py::test_walk[{page}]" for page in range(4)]
+    names = [*walks, *(f"tests/browser/test_lab04.py::test_{number}" for number in range(6))]
+    files = [those for _, those in placed([SimpleNamespace(nodeid=name) for name in names])]
+    assert [len(those) for those in files] == [1, 1, 1, 1, 6]
+    assert [item.nodeid for those in files for item in those] == names
