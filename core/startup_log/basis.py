@@ -15,7 +15,17 @@ from core.models.loaded_weights import Stage, rank_tensors, stages
 from core.remark import Remark, remark
 from core.specs import ModelSpec
 from core.startup_log.figures import printed
-from core.startup_log.records import Doubt, Engine, Figure, Given, LogLine, Memory, Prediction, Settings
+from core.startup_log.records import (
+    Doubt,
+    Engine,
+    Figure,
+    Given,
+    LogLine,
+    Memory,
+    Prediction,
+    Settings,
+    UnpredictedError,
+)
 from core.startup_log.resolve import Ranks, Sizes, find_format, find_model, find_ranks, find_sizes, rank_of
 from core.startup_log.settings import heard, is_launch, merged
 
@@ -63,6 +73,13 @@ class Basis:
     driver: bool
     doubts: tuple[Doubt, ...]
     remarks: tuple[Remark, ...]
+
+    @property
+    def known_model(self) -> ModelSpec:
+        """The model. Raises UnpredictedError where the log names none that is known."""
+        if self.model is None:
+            raise UnpredictedError(UNNAMED)
+        return self.model
 
     @property
     def world_size(self) -> int:
@@ -119,7 +136,7 @@ class Basis:
     @property
     def windowed(self) -> bool:
         """Whether some layers see only a window, or may: gpt-oss with its sinks, Gemma 2 and 3."""
-        return self.model is None or windowed(self.model)
+        return self.model is None or self.model.windowed_layers > 0
 
     @property
     def layouts(self) -> tuple[tuple[Remark, Settings], ...]:
@@ -244,16 +261,6 @@ def _assumed(basis: Basis, line: int) -> list[Remark]:
 def same_count(value: int, formula: Remark) -> Prediction:
     """A count the engine prints twice, or another count of its own times a whole number."""
     return Prediction(value, formula, value, value)
-
-
-def windowed(spec: ModelSpec) -> bool:
-    """Whether some layers see only a window."""
-    return spec.windowed_layers > 0
-
-
-def four_normed_gemma(spec: ModelSpec) -> bool:
-    """Whether a shape is Gemma 2's or 3's: four norms a layer, and unlike GLM-4's a head that is the embedding."""
-    return spec.norms_per_layer == 4 and spec.tie_word_embeddings
 
 
 def within(value: float, step: float) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from core.startup_log import predict_cache
 from core.startup_log.basis import Basis, same_count
 from core.startup_log.lines import masked
 from core.startup_log.predict_weights import weights
-from core.startup_log.records import Check, Doubt, Figure, Outcome, Prediction, Verdict
+from core.startup_log.records import Check, Doubt, Figure, Outcome, Prediction, UnpredictedError, Verdict
 from core.startup_log.starts import ByLine, Pair, Share, Start, starts
 
 _SHOWN = 600
@@ -81,26 +81,21 @@ def _drafts(figures: tuple[Figure, ...]) -> set[int]:
 
 
 def _outcome(basis: Basis, start: Start, figure: Figure, pools: _Pools) -> Outcome:
-    """The prediction of one figure; a refusal of core's is the reason why there is none."""
+    """The prediction of one figure, or why there is none: a refusal of core's too."""
+    doubts = []
     try:
         outcome = _predicted(basis, start, figure, pools)
-        if isinstance(outcome, Remark) or figure.kind not in _OF_NO_RANK:
-            return outcome
-        others = [
-            (layout, _predicted(replace(basis, settings=layout_settings), start, figure, pools))
-            for layout, layout_settings in basis.layouts
-        ]
+        for layout, settings in basis.layouts if figure.kind in _OF_NO_RANK else ():
+            other = _predicted(replace(basis, settings=settings), start, figure, pools)
+            doubts.append(Doubt(remark("startup_log.other_layout", layout=layout), other.low, other.high))
+    except UnpredictedError as unpredicted:
+        return unpredicted.reason
     except ShardlabError as error:
         return remark("startup_log.refusal", reason=ShardlabError(str(error)))
-    doubts = [
-        Doubt(remark("startup_log.other_layout", layout=layout), other.low, other.high)
-        for layout, other in others
-        if isinstance(other, Prediction)
-    ]
     return replace(outcome, doubts=(*doubts, *outcome.doubts))
 
 
-def _predicted(basis: Basis, start: Start, figure: Figure, pools: _Pools) -> Outcome:
+def _predicted(basis: Basis, start: Start, figure: Figure, pools: _Pools) -> Prediction:
     if figure.quantity == "weights_gib":
         return weights(basis, figure, basis.rank_of(figure.line)[1])
     if figure.quantity == "cpu_blocks":
@@ -131,11 +126,13 @@ def _initialised(basis: Basis, start: Start) -> Prediction:
     return replace(count, doubts=tuple(doubts))
 
 
-def _from_memory(basis: Basis, start: Start, figure: Figure) -> Outcome:
+def _from_memory(basis: Basis, start: Start, figure: Figure) -> Prediction:
     """A count from the memory it is made of: all ranks', or its own rank's where each rank prints its count.
 
     Ranks count in their order. Where the log does not tell whose memory is whose, the nearest is a count's own.
     """
+    if basis.settings.blocks_asked is not None:
+        return predict_cache.asked(basis, figure, basis.settings.blocks_asked)
     share, world = start.share(basis, figure.line), basis.world_size
     seen = len(share.pairs)
     hidden = max(0, world - seen)
@@ -145,16 +142,15 @@ def _from_memory(basis: Basis, start: Start, figure: Figure) -> Outcome:
         mine = share.by_rank[share.tokens[id(figure)]]
         return predict_cache.from_memory(basis, figure, (mine,), 1, 0)
     outcomes = [predict_cache.from_memory(basis, figure, (p,), 1, hidden) for p in _nearest(basis, share, figure)]
-    near = [one for one in outcomes if isinstance(one, Prediction)]
-    return min(near, key=lambda one: abs(one.value - figure.value)) if near else outcomes[0]
+    return min(outcomes, key=lambda one: abs(one.value - figure.value))
 
 
 def _nearest(basis: Basis, share: Share, figure: Figure) -> tuple[Pair, ...]:
     """The memories that come next to a count, from below and from above."""
-    whole = basis.stages[0] if basis.stages else None
-    each = predict_cache.token_bytes(basis, whole) if whole else 0.0
-    if whole is None or isinstance(each, Remark):
+    if not basis.stages:
         return share.pairs[:1]
+    whole = basis.stages[0]
+    each = predict_cache.token_bytes(basis, whole)
     at = bisect_left(share.by_size, figure.value * each / whole.layers, key=lambda held: held[0])
     return tuple(pair for _, pair in share.by_size[max(0, at - 1) : at + 1])
 
@@ -167,18 +163,16 @@ def _counted(basis: Basis, start: Start, figure: Figure) -> int | None:
     return int(before.value) * (basis.block_tokens if before.kind == "blocks" else 1)
 
 
-def _pool(basis: Basis, figure: Figure, pools: _Pools) -> Outcome:
+def _pool(basis: Basis, figure: Figure, pools: _Pools) -> Prediction:
     """Tokens of a pool, from the line before it that allocates it."""
     made = pools.made.before(figure.line)
     if made is not None and made.tokens is not None and figure.engine == "sglang":
         return same_count(made.tokens, remark("startup_log.tokens_allocated"))
     if made is None or made.kind != "pool_bytes":
-        return remark("startup_log.nothing_counted_from")
-    each = predict_cache.bytes_per_token(basis, figure)
-    if isinstance(each, Remark):
-        return each
-    formula = remark("startup_log.pool_by_token", bytes=round(made.value), token_bytes=round(each.value))
-    return same_count(int(made.value // each.value), formula)
+        raise UnpredictedError(remark("startup_log.nothing_counted_from"))
+    each = predict_cache.token_bytes(basis, engine_dtype=figure.dtype)
+    formula = remark("startup_log.pool_by_token", bytes=round(made.value), token_bytes=round(each))
+    return same_count(int(made.value // each), formula)
 
 
 def _per_token(figure: Figure, pools: _Pools) -> Figure | None:

@@ -1,4 +1,7 @@
-"""The cache predicted from the model's config: bytes of a token, and every count that is made of them."""
+"""The cache predicted from the model's config: bytes of a token, and every count that is made of them.
+
+What cannot be predicted raises UnpredictedError, with the reason.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,10 +10,10 @@ from math import ceil, floor, isclose
 from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank
 from core.models.loaded_weights import Stage
 from core.models.parameters import dtype_bytes
-from core.remark import Remark, remark
-from core.startup_log.basis import ROW_BYTES, TOLERANCE, UNNAMED, Basis, same_count, windowed, within
+from core.remark import remark
+from core.startup_log.basis import ROW_BYTES, TOLERANCE, Basis, same_count, within
 from core.startup_log.pools import pools, requests
-from core.startup_log.records import Doubt, Figure, Memory, Outcome, Prediction, Settings
+from core.startup_log.records import Doubt, Figure, Memory, Prediction, Settings, UnpredictedError
 from core.startup_log.starts import Pair
 from core.text.numbers import whole
 from core.units import GIB
@@ -23,17 +26,16 @@ _FLOAT_CACHE = {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32"
 _PADDED_LATENT_HEAD = 256
 
 
-def token_bytes(basis: Basis, part: Stage, engine_dtype: str | None = None) -> float | Remark:
-    """Bytes a token leaves on one rank of a stage.
+def token_bytes(basis: Basis, part: Stage | None = None, engine_dtype: str | None = None) -> float:
+    """Bytes a token leaves on one rank of a stage; of the largest, without one.
 
     2 · layers · kv heads of the rank · head_dim · width; of a latent cache, one row that is whole on every rank
     """
-    spec, settings = basis.model, basis.settings
-    if spec is None:
-        return UNNAMED
+    spec, settings = basis.known_model, basis.settings
+    part = part or basis.largest_stage
     dtype = _cache_dtype(engine_dtype or settings.kv_dtype, settings.dtype)
     if dtype is None:
-        return remark("startup_log.cache_dtype", dtype=engine_dtype or settings.kv_dtype)
+        raise UnpredictedError(remark("startup_log.cache_dtype", dtype=engine_dtype or settings.kv_dtype))
     ranks = basis.sizes.tp_size
     if settings.dp_attention and settings.dp_size:
         ranks = max(1, ranks // settings.dp_size)
@@ -65,22 +67,16 @@ def _before_latent(settings: Settings) -> bool:
     return (whole(parts[0]), whole(parts[1]), patch) < (0, 7, 1)
 
 
-def from_memory(basis: Basis, figure: Figure, left: tuple[Pair, ...], seen: int, hidden: int) -> Outcome:
+def from_memory(basis: Basis, figure: Figure, left: tuple[Pair, ...], seen: int, hidden: int) -> Prediction:
     """Tokens or blocks: the memory that the smallest rank has left, in whole blocks.
 
     `seen` ranks print theirs, the least and the most of it in `left`; `hidden` ranks print none.
     """
-    if basis.settings.blocks_asked is not None:
-        return _asked(basis, figure, basis.settings.blocks_asked)
     if not left:
-        return remark("startup_log.no_memory_printed")
-    block = basis.block_tokens
-    bounds = [_counts(basis, memory, stage, block) for memory, stage in left]
-    silent = next((bound for bound in bounds if isinstance(bound, Remark)), None)
-    if silent is not None:
-        return silent
-    blocks = [min(bound[at] for bound in bounds if not isinstance(bound, Remark)) for at in range(3)]
-    if basis.model is not None and windowed(basis.model) and figure.quantity == "kv_tokens":
+        raise UnpredictedError(remark("startup_log.no_memory_printed"))
+    spec, block = basis.known_model, basis.block_tokens
+    blocks = [min(counts) for counts in zip(*(_counts(basis, *pair, block) for pair in left), strict=True)]
+    if spec.windowed_layers and figure.quantity == "kv_tokens":
         blocks[2] += 1  # pools may hold part of a block more than one of every layer
     low, value, high = _printed(basis, figure, blocks)
     smallest = min(memory.size_gib for memory, _ in left)
@@ -90,7 +86,7 @@ def from_memory(basis: Basis, figure: Figure, left: tuple[Pair, ...], seen: int,
     return Prediction(value, formula, low, high, doubts)
 
 
-def _asked(basis: Basis, figure: Figure, blocks: int) -> Prediction:
+def asked(basis: Basis, figure: Figure, blocks: int) -> Prediction:
     """As many blocks as an argument asks for, of the size that is usual."""
     value = blocks * (basis.spanned_tokens if figure.quantity == "kv_tokens" else 1)
     doubt = Doubt(remark("startup_log.blocks_may_be_added", blocks=blocks))
@@ -113,17 +109,11 @@ def _printed(basis: Basis, figure: Figure, blocks: Sequence[int]) -> list[int]:
     return min(ways, key=lambda way: abs(way[1] - figure.value))
 
 
-def _counts(basis: Basis, memory: Memory, stage: int | None, block: int) -> tuple[int, int, int] | Remark:
+def _counts(basis: Basis, memory: Memory, stage: int | None, block: int) -> list[int]:
     """Whole blocks in a memory: at the least, as printed, at the most."""
-    if basis.model is None:
-        return UNNAMED
-    part = max(basis.candidate_stages(stage), key=lambda one: one.layers)
-    each = token_bytes(basis, part)
-    if isinstance(each, Remark):
-        return each
+    each = token_bytes(basis, max(basis.candidate_stages(stage), key=lambda one: one.layers))
     sizes = (memory.size_gib - memory.step / 2, memory.size_gib, memory.size_gib + memory.step / 2)
-    low, value, high = (max(0, floor(size * GIB / (block * each) * _UP)) for size in sizes)
-    return low, value, high
+    return [max(0, floor(size * GIB / (block * each) * _UP)) for size in sizes]
 
 
 def _count_doubts(basis: Basis, figure: Figure, value: float, left: tuple[Pair, ...], hidden: int) -> list[Doubt]:
@@ -143,7 +133,7 @@ def _count_doubts(basis: Basis, figure: Figure, value: float, left: tuple[Pair, 
     if shared > 1 and figure.quantity == "kv_tokens":  # two starts may stand in one text, one of them without
         low, high = within(value / shared, figure.step)
         doubts.append(Doubt(remark("startup_log.context_not_shared", ranks=shared), low, high))
-    if basis.model is not None and windowed(basis.model):
+    if basis.windowed:
         doubts.append(Doubt(remark("startup_log.windows_keep_less"), low=value))
     if basis.settings.padded_layers:
         doubts.append(Doubt(remark("startup_log.layers_added"), high=value))
@@ -158,20 +148,15 @@ def _spread(basis: Basis, left: tuple[Pair, ...]) -> float:
     return max(_HIDDEN_RANK, 1 - min(sizes) / max(sizes) if max(sizes) > 0 else 0.0)
 
 
-def cpu_blocks(basis: Basis, figure: Figure) -> Outcome:
+def cpu_blocks(basis: Basis, figure: Figure) -> Prediction:
     """Blocks of host memory: the swap space by the bytes of a block, exactly."""
-    if basis.model is None:
-        return UNNAMED
-    if basis.settings.device == "hpu":
-        return remark("startup_log.no_host_blocks")
-    each = token_bytes(basis, basis.largest_stage)
-    if isinstance(each, Remark):
-        return each
+    if basis.known_model and basis.settings.device == "hpu":
+        raise UnpredictedError(remark("startup_log.no_host_blocks"))
     on_cpu = basis.settings.device == "cpu"  # there the cache itself is in host memory
     swap = basis.settings.host_cache_gib if on_cpu else basis.settings.swap_gib
     what = remark("startup_log.host_cache" if on_cpu else "startup_log.swap_space")
     size = DEFAULT_SWAP_GIB if swap is None else swap
-    per_block = basis.block_tokens * each
+    per_block = basis.block_tokens * token_bytes(basis)
     value = floor(size * GIB / per_block)
     doubts = list(basis.doubts)
     if swap is None and _some_swap(figure.value, per_block):
@@ -187,14 +172,14 @@ def _some_swap(blocks: float, per_block: float) -> bool:
     return size <= 1024 and floor(size * GIB / per_block) == blocks
 
 
-def concurrency(basis: Basis, figure: Figure, tokens: int | None) -> Outcome:
+def concurrency(basis: Basis, figure: Figure, tokens: int | None) -> Prediction:
     """Requests of full length that fit, from the count of tokens the engine has just printed.
 
     V0: blocks · 16 / length. V1: blocks / ⌈length / 16⌉, and in its first releases as V0.
     """
     length = figure.tokens or 0
     if tokens is None or length <= 0:
-        return remark("startup_log.no_tokens_printed")
+        raise UnpredictedError(remark("startup_log.no_tokens_printed"))
     block = basis.spanned_tokens if tokens % basis.spanned_tokens == 0 else BLOCK_TOKENS
     plain, whole = tokens / length, tokens // block / ceil(length / block)
     prefers_whole = basis.settings.v1 is not False
@@ -221,43 +206,31 @@ def concurrency(basis: Basis, figure: Figure, tokens: int | None) -> Outcome:
     return Prediction(value, formula, low, high, tuple(doubts))
 
 
-def cache_size(basis: Basis, figure: Figure) -> Outcome:
+def cache_size(basis: Basis, figure: Figure) -> Prediction:
     """A cache's bytes: its tokens, a page more in SGLang, by the bytes of a token; K and V are half of it each."""
-    if basis.model is None:
-        return UNNAMED
-    if figure.tokens is None:
-        return remark("startup_log.no_tokens_said")
-    each = token_bytes(basis, basis.largest_stage, figure.dtype)
-    if isinstance(each, Remark):
-        return each
+    if basis.known_model and figure.tokens is None:
+        raise UnpredictedError(remark("startup_log.no_tokens_said"))
+    each = token_bytes(basis, engine_dtype=figure.dtype)
     page = (basis.settings.page_size or 1) if figure.engine == "sglang" else 0
     halves = 2 if figure.kind in ("k", "v") else 1
-    value = (figure.tokens + page) * each / halves / GIB
+    value = ((figure.tokens or 0) + page) * each / halves / GIB
     doubts = [*_trt_doubts(basis, figure), *basis.doubts]
     formula = remark("startup_log.tokens_by_bytes", tokens=figure.tokens, token_bytes=round(each / halves))
     return Prediction(value, formula, *within(value, figure.step), tuple(doubts))
 
 
-def bytes_per_token(basis: Basis, figure: Figure) -> Outcome:
+def bytes_per_token(basis: Basis, figure: Figure) -> Prediction:
     """Bytes a token takes on a rank."""
-    if basis.model is None:
-        return UNNAMED
-    each = token_bytes(basis, basis.largest_stage, figure.dtype)
-    if isinstance(each, Remark):
-        return each
-    formula = remark("startup_log.latent_row" if basis.model.mla else "startup_log.keys_and_values", halves=2)
+    each = token_bytes(basis, engine_dtype=figure.dtype)
+    formula = remark("startup_log.latent_row" if basis.known_model.mla else "startup_log.keys_and_values", halves=2)
     return Prediction(each, formula, *within(each, figure.step), (*_trt_doubts(basis, figure), *basis.doubts))
 
 
 def _trt_doubts(basis: Basis, figure: Figure) -> list[Doubt]:
-    open_width = figure.engine == "tensorrt-llm" and basis.settings.kv_dtype is None and _halved(basis, figure)
-    return [Doubt(remark("startup_log.cache_width_unsaid"), high=figure.value)] if open_width else []
-
-
-def _halved(basis: Basis, figure: Figure) -> bool:
-    """Whether an 8-bit cache would give the figure."""
-    each = token_bytes(basis, basis.largest_stage)
-    if isinstance(each, Remark):
-        return False
+    """Where TensorRT-LLM says no width of the cache, and eight bits would give the figure."""
+    if figure.engine != "tensorrt-llm" or basis.settings.kv_dtype is not None:
+        return []
+    each = token_bytes(basis)
     expected = each / 2 if figure.quantity == "bytes_per_token" else (figure.tokens or 0) * each / 2 / GIB
-    return isclose(figure.value, expected, rel_tol=2 * TOLERANCE)
+    halved = isclose(figure.value, expected, rel_tol=2 * TOLERANCE)
+    return [Doubt(remark("startup_log.cache_width_unsaid"), high=figure.value)] if halved else []

@@ -7,8 +7,8 @@ from core.models.checkpoint import may_be_of_meta
 from core.models.loaded_weights import Stage, loaded_weight_bytes, rank_tensors, reserved_bytes
 from core.remark import Remark, remark
 from core.specs import ModelSpec
-from core.startup_log.basis import TOLERANCE, UNNAMED, Basis, four_normed_gemma, within
-from core.startup_log.records import Doubt, Figure, Outcome, Prediction
+from core.startup_log.basis import TOLERANCE, Basis, within
+from core.startup_log.records import Doubt, Figure, Prediction, UnpredictedError
 from core.units import GIB
 
 _FREE_MEMORY_GIB = 0.6
@@ -16,20 +16,15 @@ _BUFFERS_GIB = 0.6
 _KERNEL = (0.97, 1.12)
 
 
-def weights(basis: Basis, figure: Figure, stage: int | None) -> Outcome:
-    """Bytes of a rank's weights, by the arithmetic of `core.models.loaded_weights`."""
-    spec = basis.model
-    if spec is None:
-        return UNNAMED
+def weights(basis: Basis, figure: Figure, stage: int | None) -> Prediction:
+    """Bytes of a rank's weights, by the arithmetic of `core.models.loaded_weights`. Raises UnpredictedError."""
+    spec = basis.known_model
     if basis.weight_format is None:
         name = basis.settings.quantization
-        return (
-            remark("startup_log.quantisation_unknown", name=name)
-            if name
-            else remark("startup_log.quantisation_unnamed")
-        )
+        unnamed = remark("startup_log.quantisation_unnamed")
+        raise UnpredictedError(remark("startup_log.quantisation_unknown", name=name) if name else unnamed)
     if basis.settings.dp_attention:
-        return remark("startup_log.attention_data_parallel")
+        raise UnpredictedError(remark("startup_log.attention_data_parallel"))
     figure = _as_measured(basis, figure)
     parts = [part for one in basis.candidate_stages(stage) for part in _as_made(basis, spec, one)]
     fp8 = basis.weight_format == "fp8"
@@ -65,7 +60,8 @@ def _as_made(basis: Basis, spec: ModelSpec, part: Stage) -> tuple[Stage, ...]:
     parts = [part]
     if spec.moe is not None and spec.mla is None and part.layers < part.of_layers:
         parts.append(replace(part, whole_ends=True))
-    if four_normed_gemma(spec) and not spec.qk_norm:
+    # four norms a layer, and unlike GLM-4's a head that is the embedding
+    if spec.norms_per_layer == 4 and spec.tie_word_embeddings and not spec.qk_norm:
         parts.append(replace(part, tables_per_layer=True))
     return tuple(parts)
 

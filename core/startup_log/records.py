@@ -144,6 +144,13 @@ class Prediction:
     doubts: tuple[Doubt, ...] = ()
 
 
+class UnpredictedError(Exception):
+    """Why a figure has no prediction."""
+
+    def __init__(self, reason: Remark) -> None:
+        self.reason = reason
+
+
 Outcome = Prediction | Remark
 """A prediction, or the reason why there is none."""
 

@@ -6,7 +6,6 @@ import pytest
 
 from core.catalog import model
 from core.startup_log import pools
-from core.startup_log.basis import windowed
 from core.startup_log.reader import read_log
 from tests.core.startup_log.printed_logs import CONFIG, formula, told, verdicts
 
@@ -220,9 +219,9 @@ def test_a_vanished_draft_layer_is_unexplained_not_off():
 
 def test_windows_are_what_a_models_layers_have():
     """Gemma 2 and gpt-oss have them; GLM-4.5, Llama 3 and a hybrid of states have none."""
-    assert windowed(model("gemma-2-9b"))
-    assert windowed(model("gpt-oss-120b"))
-    assert not any(windowed(model(key)) for key in ("glm-4.5", "llama-3-8b", "qwen3.5-35b-a3b"))
+    assert model("gemma-2-9b").windowed_layers
+    assert model("gpt-oss-120b").windowed_layers
+    assert not any(model(key).windowed_layers for key in ("glm-4.5", "llama-3-8b", "qwen3.5-35b-a3b"))
 
 
 @pytest.mark.parametrize(
