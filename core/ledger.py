@@ -41,8 +41,8 @@ class Ledger:
         """How many collectives, of one kind or of all."""
         return sum(op in (None, entry.op) for entry in self.entries)
 
-    def payload_bytes(self, op: Op | None = None) -> int:
-        return sum(entry.payload_bytes for entry in self.entries if op in (None, entry.op))
+    def payload_bytes(self) -> int:
+        return sum(entry.payload_bytes for entry in self.entries)
 
     def __iter__(self) -> Iterator[Collective]:
         return iter(self.entries)

@@ -74,7 +74,7 @@ class PageParts:
         offered = [*first, *more] if has_more else first
         return self.control(inputs.choice, "figure", "says.figure", offered, first[0])
 
-    def choose(self, name: str, options: Sequence[str], default: str, *, listed: bool = False) -> str:
+    def choose(self, name: str, options: Sequence[str], default: str) -> str:
         """One of a few, by its key: the blocks `name.label`, `name.help` if there is one, and `name.<option>`."""
         words = content.load(self.entry.stem)
         return inputs.option(
@@ -83,7 +83,6 @@ class PageParts:
             {option: words[f"{name}.{option}"] for option in options},
             default,
             help=words.get(f"{name}.help"),
-            listed=listed,
         )
 
     def fill(self, fields: Mapping[str, object]) -> None:

@@ -12,20 +12,19 @@ from core.serving.load import EngineCost
 from core.serving.simulate import LoadResult, simulate
 
 
-def engine_cost(question: Question, plan: Plan, most_sequences: int | None = None) -> EngineCost:
+def engine_cost(question: Question, plan: Plan) -> EngineCost:
     """What the steps of one of a plan's engines take, at the lengths that the question asks.
 
     Decode is timed at 1, 2, 4, … sequences up to what its memory holds. A pipeline reads a prompt in each of its
     stages at once, and data-parallel attention one in each copy: they hold the engine for that share of a first
     token's time, and the rest is delay.
 
-    `most_sequences` run at once where memory would hold more: by default what vLLM allows on such a GPU.
+    Where memory would hold more, as many run at once as vLLM allows on such a GPU.
     Raises OutOfRangeError for a plan that does not fit.
     """
     layout, demand = plan.layout, question.demand
-    most_sequences = most_sequences or question.cluster.gpu.vllm_sequences
     one = replace(layout, replicas=1)
-    most_running = min(most_sequences, plan.max_concurrency // layout.replicas)
+    most_running = min(question.cluster.gpu.vllm_sequences, plan.max_concurrency // layout.replicas)
     if most_running < 1:
         raise OutOfRangeError("max_concurrency", plan.max_concurrency, "leaves no room for one sequence")
     batches = tuple(sorted({min(2**power, most_running) for power in range(most_running.bit_length() + 1)}))

@@ -38,7 +38,6 @@ def load_curve(
     cost: EngineCost,
     requests: int,
     rng: np.random.Generator,
-    shares: Sequence[float] = LADDER,
     chunk_tokens: int = CHUNK_TOKENS,
 ) -> tuple[LoadResult, ...]:
     """One run a rate, each a share of the capacity. All see the same arrivals, only closer together.
@@ -51,9 +50,9 @@ def load_curve(
     if not 1 <= requests <= MOST_REQUESTS:
         raise OutOfRangeError("requests", requests, f"must be from 1 to {MOST_REQUESTS}")
     steps_each = ceil(cost.prompt_tokens / chunk_tokens) + 3
-    affordable = max(FEWEST_REQUESTS, MOST_STEPS // (len(shares) * steps_each))
+    affordable = max(FEWEST_REQUESTS, MOST_STEPS // (len(LADDER) * steps_each))
     unit = poisson_arrivals(1.0, min(requests, affordable), rng)
-    rates = [share * cost.capacity_per_s for share in shares]
+    rates = [share * cost.capacity_per_s for share in LADDER]
     return tuple(simulate(cost, unit / rate, chunk_tokens) for rate in rates)
 
 

@@ -72,7 +72,8 @@ def test_an_engine_runs_no_more_than_memory_or_the_engine_s_limit():
     assert engine_cost(QUESTION, plan).most_running == min(
         QUESTION.cluster.gpu.vllm_sequences, plan.max_concurrency
     )
-    assert engine_cost(QUESTION, plan, most_sequences=10).batches == (1, 2, 4, 8, 10)
+    few = replace(QUESTION.cluster, gpu=replace(QUESTION.cluster.gpu, vllm_sequences=10))
+    assert engine_cost(replace(QUESTION, cluster=few), plan).batches == (1, 2, 4, 8, 10)
 
 
 def test_a_plan_that_does_not_fit_has_no_load():
