@@ -22,7 +22,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from core.clinic.faults import FAULTS
+from core.clinic.hang import FAULTS
 from distributed import checkpoint, machine
 from runtime.files import DATA
 

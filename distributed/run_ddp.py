@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from core.two_way_tp import MINI_GPT
-from core.two_way_tp.interconnect import fitted_sweep, sums_s
+from core.two_way_tp.scaling import fitted_sweep, sums_s
 from core.units import binary_bytes, seconds
 from distributed import machine
 from distributed.collectives import Group

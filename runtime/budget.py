@@ -21,7 +21,7 @@ from pathlib import Path
 from core.errors import ShardlabError
 from core.two_way_tp.spend import Account, BudgetLimits, SpendEntry, account
 from runtime.files import ROOT
-from runtime.locks import locked
+from runtime.locks import appending
 
 LEDGER = ROOT / "experiments" / "35-cloud-budget" / "spend.jsonl"
 _BEGINS = '{"event": "'
@@ -80,14 +80,10 @@ class BudgetGuard:
         """The ledger, open for reading and appending, and nobody else's meanwhile."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         made = not self.path.exists()
-        file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
+        with appending(self.path) as file:
             if made:
                 _sync_folder(self.path.parent)
-            with locked(file):
-                yield file
-        finally:
-            os.close(file)
+            yield file
 
 
 def _append(file: int, entry: SpendEntry) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from core.clinic.faults import Fault
+from core.clinic.hang import Fault
 from core.errors import ShardlabError, UnknownNameError
 from core.two_way_tp import RunLog, RunResult, ScalingRun, read_log, read_result, read_scaling
 from core.two_way_tp.result import read_manifest

@@ -8,7 +8,7 @@ from pathlib import Path
 from core.errors import UnreadableTextError
 from core.evidence.foretold import Foretold, read_foretold
 from runtime.files import DATA
-from runtime.locks import locked
+from runtime.locks import appending
 
 LEDGER = DATA / "foretold.jsonl"
 
@@ -28,19 +28,15 @@ def append(make_line: Callable[[str], str], path: Path = LEDGER) -> tuple[Foreto
     Raises as `read_foretold` does: nothing is written then.
     """
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-    except OSError as error:
-        raise UnreadableTextError(f"cannot use {path}: {error.strerror}") from error
-    try:
-        with locked(file):
+        with appending(path) as file:
             lines = _lines(path)
             line = make_line(lines[-1] if lines else "")
             told = read_foretold([*lines, line])
             os.write(file, (line + "\n").encode())
             os.fsync(file)
             return told
-    finally:
-        os.close(file)
+    except OSError as error:
+        raise UnreadableTextError(f"cannot use {path}: {error.strerror}") from error
 
 
 def _lines(path: Path) -> list[str]:

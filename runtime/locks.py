@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from runtime.scratch import temporary_folder
 
@@ -21,10 +22,14 @@ FAR_BEHIND = 2**30
 
 
 @contextmanager
-def locked(file: int) -> Iterator[None]:
-    """Hold an open file alone, having waited for it. Closing the file, or dying, lets go."""
-    _take(file, wait=True)
-    yield
+def appending(path: Path) -> Iterator[int]:
+    """A file to read and append to, nobody else's meanwhile: it is waited for. Closing it, or dying, lets go."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        _take(file, wait=True)
+        yield file
+    finally:
+        os.close(file)
 
 
 class HostLock:

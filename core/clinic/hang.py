@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from core.clinic.faults import Fault
 from core.clinic.hang_log import HangLog
+from core.two_way_tp.result import Manifest
 
 Cause = Literal["rank_missing", "wrong_interface", "firewall", "version_mismatch", "p2p_blocked", "shm_small"]
 Standing = Literal["supported", "open", "excluded"]
@@ -195,6 +195,29 @@ def _left_by_tests(outcomes: Mapping[str, Outcome]) -> frozenset[Cause]:
             narrowed = left & test.leaves(outcomes[test.key])
             left = narrowed or test.leaves(outcomes[test.key])
     return left
+
+
+FAULTS = (
+    "rank_killed",
+    "rank_hung",
+    "rank_outside",
+    "world_too_large",
+    "other_shape",
+    "other_order",
+    "port_taken",
+    "checkpoint_missing",
+)
+"""What stops a few ranks of PyTorch. Each was put into a real run, whose lines are kept."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A run with a fault put into it: which, the lines that its ranks printed, and its manifest."""
+
+    key: str
+    lines: tuple[str, ...]
+    lasted_s: float
+    manifest: Manifest
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, log
 
-from core.collectives.cost import Algorithm, CollectiveCost, ring_all_reduce
+from core.collectives.cost import CollectiveCost, ring_all_reduce
 from core.comm_cost.bill import Bill, Step
 from core.errors import OutOfRangeError
 from core.specs import LinkSpec
@@ -78,16 +78,14 @@ def measured_waits_s(points: Iterable[MeasuredPoint], series: str, step: Step) -
     return step.all_reduces * min(times, default=0.0)
 
 
-def residuals(
-    points: Iterable[MeasuredPoint], link: LinkSpec, algorithm: Algorithm = ring_all_reduce
-) -> tuple[Residual, ...]:
-    """A link's model held against each measured point."""
+def residuals(points: Iterable[MeasuredPoint], link: LinkSpec) -> tuple[Residual, ...]:
+    """A link's model, a ring, held against each measured point."""
     return tuple(
         Residual(
             series=point.series,
             ranks=point.ranks,
             payload_bytes=point.payload_bytes,
-            modelled_s=algorithm(point.payload_bytes, point.ranks, link).total_s,
+            modelled_s=ring_all_reduce(point.payload_bytes, point.ranks, link).total_s,
             measured_s=point.time_s,
         )
         for point in points

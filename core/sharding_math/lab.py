@@ -16,27 +16,18 @@ __all__ = ["all_gather", "all_reduce", "attention_tp", "column_parallel", "mlp_t
 
 
 def column_parallel(
-    x: Array,
-    W: Array,
-    num_ranks: int,
-    ledger: Ledger | None = None,
-    bias: Array | None = None,
-    gather_output: bool = False,
+    x: Array, W: Array, num_ranks: int, ledger: Ledger | None = None, bias: Array | None = None
 ) -> Array:
     """`x @ W.T + bias` with the out_features cut over the ranks; the slices of y side by side.
 
         X[T, D] · W[F_N, D]ᵀ → Y[T, F_N]
 
     Costs nothing as long as the next layer takes the slices as they are: only the reader sees them side by side.
-    With `gather_output` every rank asks for all of y, and that is an all-gather. It is W.T whose columns are cut,
-    hence the name; in W, (out, in), they are rows. Raises IndivisibleError.
+    It is W.T whose columns are cut, hence the name; in W, (out, in), they are rows. Raises IndivisibleError.
     """
     group = Group(num_ranks, ledger)
     y = column_layer(group, group.replicate("x", x), W)
-    y = y if bias is None else group.add_bias("y + bias", y, bias)
-    if gather_output:
-        y = group.all_gather("y on all", y, layer="column-parallel", why="every rank asks for all of y")
-    return y.full()
+    return (y if bias is None else group.add_bias("y + bias", y, bias)).full()
 
 
 def row_parallel(

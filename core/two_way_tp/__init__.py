@@ -1,6 +1,5 @@
 """Lab 02: what a real run of MiniGPT on two ranks must print, by labs 01 and 03, beside what it did print."""
 
-from core.two_way_tp.interconnect import fitted_link, step_comm_s
 from core.two_way_tp.predictions import (
     GPTS,
     MINI_GPT,
@@ -19,7 +18,15 @@ from core.two_way_tp.reconcile import Reading, TokenParts, reconcile, slowdown, 
 from core.two_way_tp.replicas import Duel, duels
 from core.two_way_tp.result import Manifest, PerToken, RunResult, read_result
 from core.two_way_tp.run_log import Broken, LogLine, RankStep, RunLog, RunLogError, Slowed, Step, read_log
-from core.two_way_tp.scaling import Crossover, ScalingRun, crossover, curve, read_scaling
+from core.two_way_tp.scaling import (
+    Crossover,
+    ScalingRun,
+    crossover,
+    curve,
+    fitted_link,
+    read_scaling,
+    step_comm_s,
+)
 
 __all__ = [
     "GPTS",

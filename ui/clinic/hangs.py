@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.clinic.faults import FAULTS, Fault
-from core.clinic.hang import TESTS, HangState, Outcome, Standing, judge_causes, next_test
+from core.clinic.hang import FAULTS, TESTS, Fault, HangState, Outcome, Standing, judge_causes, next_test
 from core.clinic.hang_log import read_hang
 from core.clinic.silent_init import silent_init
 from runtime.captures import recorded_faults

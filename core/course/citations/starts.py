@@ -44,7 +44,7 @@ SGLANG = (
 )
 PYTORCH = (
     ("compares_calls", "distributed/distributed_c10d.py", "",
-     Says("get_debug_level() == DebugLevel.DETAIL", "_create_process_group_wrapper"), "core/clinic/faults.py"),
+     Says("get_debug_level() == DebugLevel.DETAIL", "_create_process_group_wrapper"), "core/clinic/hang.py"),
     ("ranks_number", "distributed/elastic/agent/server/local_elastic_agent.py", "", Says("'RANK': str("),
      "content/en/glossary.md"),
 )

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from core.clinic import faults
+from core.clinic import hang
 from runtime.captures import recorded_faults
 from tests.core.clinic.ranks_log import FITS, RanksLog, faults_left, findings
 
@@ -12,7 +12,7 @@ FAULTS = {fault.key: fault for fault in recorded_faults()}
 
 
 def test_every_fault_was_recorded_from_a_run_of_its_own():
-    assert set(FAULTS) == set(FITS) == set(faults.FAULTS)
+    assert set(FAULTS) == set(FITS) == set(hang.FAULTS)
     assert all(fault.manifest.command.endswith(f"distributed.faulty {fault.key}") for fault in FAULTS.values())
     assert len({fault.manifest.date for fault in FAULTS.values()}) == len(FAULTS)
 

@@ -28,8 +28,8 @@ from core.two_way_tp import (
     token_time_s,
     weights_per_rank,
 )
-from core.two_way_tp.interconnect import fitted_sweep, sums_s
 from core.two_way_tp.run_log import _step
+from core.two_way_tp.scaling import fitted_sweep, sums_s
 
 
 def log_lines(**changes):
