@@ -41,8 +41,11 @@ _OF_THE_PAGE = frozenset({"navigation", "page_config_changed"})
 """What is said once of a whole page; a browser takes a title from the first, and then from the second."""
 _AT_REST = frozenset({"session_status_changed", "auto_rerun", "stop_auto_rerun"})
 """What a browser takes to be of the run that has begun."""
-_OPENED = frozenset({"tab_container", "expandable", "popover", "dialog"})
-"""Blocks that a visitor opens: the server's word on them is sent each time."""
+_WORDS = frozenset({"markdown", "html", "alert", "empty", ""})
+_FIGURES = frozenset({"vega_lite_chart", "bidi_component"})
+"""What a press is about comes first where it stands in its place: a browser draws the first message by itself."""
+_OPENED = frozenset({"dialog"})
+"""What a visitor closes without a word to the server, which opens it each time; tabs and folds go by a value."""
 
 _CLEARED_IN = frozenset({"flex_container", "column", "expandable", "popover", "tab", "form", None})
 """Blocks that may have an element in the place of any block in them."""
@@ -144,10 +147,12 @@ class Shown:
     def _send_changes(self) -> None:
         drawn = {tuple(one.metadata.delta_path): one for one in self._held if one.metadata.delta_path}
         widgets = {_content(one).widget: place for place, one in drawn.items()}
-        holds = {place[:deep] for place, one in drawn.items() if not _is_text(one) for deep in range(len(place))}
+        figures = [place for place, one in drawn.items() if _drawn(one) not in _WORDS]
+        holds = {place[:deep] for place in figures for deep in range(len(place))}
+        before = dict(self._at or {})
         moved = any(
             (now := widgets.get(at.widget, place)) != place and (at.sort == "element" or now in holds)
-            for place, at in (self._at or {}).items()
+            for place, at in before.items()
             if at.widget
         )
         begun, *rest, ended = self._held
@@ -159,9 +164,17 @@ class Shown:
         later = [one for one in news if one.WhichOneof("type") in _AT_REST]
         self._unsaid = [self._named(begun), *later, self._named(ended)]
         self._rest = asyncio.get_running_loop().call_later(REST_S, self.say_that_it_ran)
-        for message in [one for one in news if one not in later] + emptied:
+        changed = [one for one in news if one.WhichOneof("type") not in _AT_REST]
+        changed.sort(key=lambda one: not (_drawn(one) in _FIGURES and self._stood(before, one)))
+        for message in (*changed, *emptied):
             self._send(message)
         return None
+
+    def _stood(self, before: dict[Place, Content], message: ForwardMsg) -> bool:
+        """Whether what it draws had its place before this run, in blocks that are what they were."""
+        place, now, none = tuple(message.metadata.delta_path), self._at or {}, Content()
+        above = [place[:deep] for deep in range(1, len(place) + 1)]
+        return all(before.get(one, none).sort == now.get(one, none).sort for one in above)
 
     def _emptied(self, drawn: dict[Place, ForwardMsg]) -> list[ForwardMsg] | None:
         """What empties the places at which nothing is drawn any more; None where only a whole run does.
@@ -237,15 +250,9 @@ def _fragments(begun: ForwardMsg) -> list[str]:
     return list(begun.metadata.run.fragment_ids)
 
 
-def _is_text(message: ForwardMsg) -> bool:
-    """Whether it draws words, which a browser has nowhere else."""
-    delta = message.delta
-    return delta.HasField("add_block") or delta.new_element.WhichOneof("type") in (
-        "markdown",
-        "html",
-        "alert",
-        "empty",
-    )
+def _drawn(message: ForwardMsg) -> str:
+    """What sort of element it draws; none where it is a block, or says something else."""
+    return message.delta.new_element.WhichOneof("type") or ""
 
 
 def _content(message: ForwardMsg) -> Content:

@@ -251,6 +251,24 @@ def test_where_a_figure_has_moved_a_run_is_sent_whole_and_where_words_have_it_is
         assert ("new_session" in changes(browser, named("2", 1, draws))) == (draws == "vega_lite_chart")
 
 
+def test_a_figure_that_stands_in_its_place_comes_first(browser):
+    """A browser draws the first message by itself, and the others together."""
+
+    def figured(name, text, sort="flex_container"):
+        begun, status, *above, ended = run_of(name, [((0, 0), "text", text), ((0, 1), sort, "")])
+        chart = ForwardMsg()
+        chart.delta.new_element.vega_lite_chart.spec = text
+        populate_hash_if_needed(chart)
+        chart.metadata.delta_path.extend((0, 1, 0))
+        return [begun, status, *above, chart, ended]
+
+    changes(browser, figured("1", "a"))
+    changes(browser, figured("2", "b"))
+    assert [list(message.metadata.delta_path) for message in browser.sent] == [[0, 1, 0], [0, 0]]
+    changes(browser, figured("3", "c", "column"))
+    assert [list(message.metadata.delta_path) for message in browser.sent] == [[0, 0], [0, 1], [0, 1, 0]]
+
+
 def test_that_a_run_began_and_ended_is_said_at_rest(browser):
     """For each a browser goes over the page; it lets go of what is gone, and knows a step back from a new one."""
     status = ForwardMsg()
