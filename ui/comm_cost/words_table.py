@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from statistics import median
 
 from core.catalog.measured_link import extrapolation
-from core.links.fit import LinkFit, interpolated_us
+from core.links.fit import interpolated_us
 from core.links.fitted_tables import FittedTable
 from core.scenario import Scenario
 from core.steps.view import Phase
@@ -16,6 +16,7 @@ from ui.comm_cost.rows_table import BULGE_BYTES, error_points, fitted_link, pric
 def fields(scenario: Scenario, phase: Phase, own: FittedTable) -> Mapping[str, object]:
     """What was read, what was fitted, and what the scenario's step costs by it."""
     table, link, fit, bill = own.table, fitted_link(own), own.fit, priced(scenario, phase, own)
+    base = "untold" if fit is None or fit.base_us is None else "told"
     away = extrapolation(link, scenario.tp) if link else None
     return {
         "table_op": table.op or said("comm_cost", "says.test_that_nothing_names"),
@@ -29,8 +30,8 @@ def fields(scenario: Scenario, phase: Phase, own: FittedTable) -> Mapping[str, o
         "fit": fit,
         "handover": own.handover,
         "fit_steps": (fit and fit.steps) or said("comm_cost", "says.an_unknown_number"),
-        "fit_base": said("comm_cost", f"says.base_{_base(fit)}", fit),
-        "fit_base_why": said("comm_cost", f"says.base_why_{_base(fit)}"),
+        "fit_base": said("comm_cost", f"says.base_{base}", fit),
+        "fit_base_why": said("comm_cost", f"says.base_why_{base}"),
         "fit_bulge": _bulge(own),
         "own_bill": bill,
         "own_one_us": bill and interpolated_us(table, bill.step.payload_bytes),
@@ -38,10 +39,6 @@ def fields(scenario: Scenario, phase: Phase, own: FittedTable) -> Mapping[str, o
         if bill
         else "",
     }
-
-
-def _base(fit: LinkFit | None) -> str:
-    return "untold" if fit is None or fit.base_us is None else "told"
 
 
 def _bulge(own: FittedTable) -> str:

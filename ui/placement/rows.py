@@ -184,7 +184,7 @@ def compared(shown: Plan, pinned: Plan, usd_per_gpu_hour: float | None) -> list[
 
 
 def _quantities(plan: Plan, usd_per_gpu_hour: float | None) -> dict[str, str]:
-    timing, cost = plan.timing, plan.usd_per_million_tokens(usd_per_gpu_hour)
+    timing = plan.timing
     return {
         "plan": plan.layout.name,
         "GPUs": str(plan.layout.gpus),
@@ -196,8 +196,14 @@ def _quantities(plan: Plan, usd_per_gpu_hour: float | None) -> dict[str, str]:
         "sustained": rate(timing.sustained_tokens_per_s) if timing else "–",
         "a_gpu": rate(timing.sustained_tokens_per_s / plan.layout.gpus) if timing else "–",
         "wires_token": seconds(timing.comm_s) if timing else "–",
-        "million_tokens": phrase("placement", "says.set_price") if cost is None else local(f"${cost:.2f}"),
+        "million_tokens": price(plan, usd_per_gpu_hour),
     }
+
+
+def price(plan: Plan | None, usd_per_gpu_hour: float | None) -> str:
+    """What a plan's million tokens cost, in dollars, or that no price was set."""
+    usd = plan.usd_per_million_tokens(usd_per_gpu_hour) if plan else None
+    return phrase("placement", "says.set_price") if usd is None else local(f"${usd:.2f}")
 
 
 def rate(tokens_per_s: float) -> str:

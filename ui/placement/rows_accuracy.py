@@ -21,7 +21,6 @@ from runtime.rows import Row
 
 EVERY = "every source"
 
-_ROLES = {True: "decode", False: "another"}
 _KINDS: Mapping[Kind, str] = {
     "dense": "dense",
     "mixture": "experts",
@@ -49,7 +48,7 @@ def dots(residuals: Sequence[Residual], chosen: str) -> list[Row]:
             source=short(each.measurement.source),
             run=run_name(each),
             quantity=named("placement", each.measurement.quantity),
-            role=_ROLES[each.is_decode],
+            role="decode" if each.is_decode else "another",
             published_ms=1e3 * each.measurement.measured_s,
             predicted_ms=1e3 * each.predicted_s,
             ratio=each.ratio,

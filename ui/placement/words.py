@@ -24,8 +24,7 @@ from runtime.catalog_words import short_name
 from runtime.content import slug
 from runtime.kept import Itself, kept_of
 from runtime.prose import said, worded
-from runtime.quantities import local
-from ui.placement.rows import MOST_LOST, case_plans, lost
+from ui.placement.rows import MOST_LOST, case_plans, lost, price
 from ui.placement.rows_accuracy import EVERY, short, signed
 from ui.prose import escape
 
@@ -52,7 +51,7 @@ def _fields(placement: Placement, shown: Itself) -> Mapping[str, object]:
     plan: Plan | None = shown.value
     question, refused = placement.question, placement.refused
     timing = plan.timing if plan else None
-    low, high, _ = question.band
+    (low, high, _), set_to = question.band, targets(question)
     return {
         "question": question,
         "cluster": question.cluster,
@@ -71,8 +70,8 @@ def _fields(placement: Placement, shown: Itself) -> Mapping[str, object]:
         "itl_high_s": high * timing.itl_s if timing else 0.0,
         "comm_fraction": min(1.0, timing.comm_s / timing.itl_s) if timing else 0.0,
         "links": _links(plan),
-        "target": _target(question),
-        "cost": _cost(plan, question.demand.usd_per_gpu_hour),
+        "target": worded(remark("placement.target" if set_to else "placement.no_target", targets=set_to)),
+        "cost": price(plan, question.demand.usd_per_gpu_hour),
         "kv_tokens": plan.kv_tokens if plan else 0,
         "plans": placement.in_all,
         "refused": refused,
@@ -103,17 +102,6 @@ def _links(plan: Plan | None) -> str:
     sent = ((bill, remark(f"placement.{code}", bill=bill)) for bill, code in codes)
     paid = [worded(remark("placement.link_bill", bill=bill, sent=what)) for bill, what in sent]
     return "; ".join(paid) or said("placement", "says.nothing_sent")
-
-
-def _target(question: Question) -> str:
-    """What was set, in a sentence."""
-    code = "placement.target" if targets(question) else "placement.no_target"
-    return worded(remark(code, targets=targets(question)))
-
-
-def _cost(plan: Plan | None, usd_per_gpu_hour: float | None) -> str:
-    usd = plan.usd_per_million_tokens(usd_per_gpu_hour) if plan else None
-    return said("placement", "says.set_price") if usd is None else local(f"${usd:.2f}")
 
 
 def _seen(topology: Topology | None) -> str:
