@@ -99,6 +99,7 @@ def payload_bands(bands: Iterable[Row], payload_bytes: float, release: str, look
             "kernel": named("clinic", row["kernel"]),
             "fill": fills[row["kernel"]],
             "ink": inks.get(row["kernel"], palette.text),
+            "weight": 600 if row["release"] == release else 400,
         }
         for row in rows
     ]
@@ -123,17 +124,13 @@ def payload_bands(bands: Iterable[Row], payload_bytes: float, release: str, look
             stroke=palette.axis,
             strokeWidth=look.px(1),
         ),
-        *(
-            layer(
-                "text",
-                releases,
-                where=f"{'' if bold else '!'}(datum.release === '{release}')",
-                x=0,
-                y=at("middle"),
-                text="release",
-                **words(look, 14, align="right", fontWeight=600 if bold else 400, dx=look.px(-8)),
-            )
-            for bold in (False, True)
+        layer(
+            "text",
+            releases,
+            x=0,
+            y=at("middle"),
+            text="release",
+            **words(look, 14, align="right", fontWeight={"expr": "datum.weight"}, dx=look.px(-8)),
         ),
         *(
             rules(look, "x", at_payload, marked, strokeWidth=look.px(width), color=colour)

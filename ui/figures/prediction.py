@@ -6,7 +6,7 @@ from typing import Any
 from runtime.prose import said as phrase
 from runtime.quantities import form, local
 from ui.figures.dots import dot
-from ui.figures.style import PHONE, Figure, Layer, Spec, also, figure, kept, layer, narrower, serif, words
+from ui.figures.style import PHONE, Figure, Layer, Spec, also, at, figure, kept, layer, narrower, serif, words
 from ui.theme import Look
 
 _LINE = 46
@@ -18,6 +18,8 @@ _NEAR, _FAR = 0.28, 0.6
 """Closer than so much of the line two labels meet on a phone; farther ones too where its end turns one inwards."""
 _ANY = 987653
 """A number that no learner says, in whose place the browser puts what was said."""
+_OWN_ALIGN = {"expr": "datum.align"}
+"""Of a text mark: each row says how it leans."""
 _LETTER = 0.015
 """How much of the line a letter takes, projected."""
 
@@ -41,13 +43,13 @@ def prediction_line(
     x = axis_of(high, unit, look)
     if slider and truth is None:
         return figure(_moved(guess, high, unit, look, x, live := f"live_{slider}"), look, _LINE, live=live)
-    layers = [layer("point", [{"value": 0.0}], x=x, y=look.px(_LINE), opacity=0)]
-    if guess is not None and truth is not None:
-        layers += _error(guess, truth, high, unit, look, x)
-    if guess is not None:
-        layers += _said(guess, truth, high, unit, look, x)
-    if truth is not None:
-        layers += _truth(truth, guess, high, local(f"{truth:.{digits}f} {unit_for(truth, unit)}"), look, x)
+    said = "" if truth is None else local(f"{truth:.{digits}f} {unit_for(truth, unit)}")
+    layers = [
+        layer("point", [{"value": 0.0}], x=x, y=look.px(_LINE), opacity=0),
+        *_error(guess, truth, high, unit, look, x),
+        *_said(guess, truth, high, unit, look, x),
+        *_truth(truth, guess, high, said, look, x),
+    ]
     return figure(layers, look, _LINE)
 
 
@@ -60,7 +62,7 @@ def axis_of(high: float, unit: str, look: Look) -> Spec:
         "title": None,
         "labelOverlap": True,
         "labelPadding": look.px(6),
-        "labelExpr": f"datum.label + (datum.value == {high} ? ' {unit_for(high, unit)}' : '')",
+        "labelExpr": f"datum.label + (datum.value == span_x ? ' {unit_for(high, unit)}' : '')",
     }
     scale = {"domain": [0, high], "nice": False}
     return {"field": "value", "type": "quantitative", "scale": scale, "axis": axis}
@@ -71,30 +73,30 @@ def unit_for(value: float, unit: str) -> str:
     return form(value, unit.split(","))
 
 
-def _error(guess: float, truth: float, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
-    gap = _gap(guess, truth, unit)
-    at, align, dx, above = _beside(guess, truth, high, gap)
-    # a phone has no room for them between the marks
-    crowded = abs(guess - truth) < 0.025 * len(gap) * high
-    text = words(look, 14.5, align=align, dx=look.px(dx), color=look.palette.muted)
+def _error(guess: float | None, truth: float | None, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
+    bars, gaps = [], []
+    if guess is not None and truth is not None:
+        gap = _gap(guess, truth, unit)
+        middle, align, dx, above = _beside(guess, truth, high, gap)
+        # a phone has no room for them between the marks
+        crowded = abs(guess - truth) < 0.025 * len(gap) * high
+        place = {"value": middle, "align": align, "dx": look.px(dx), "y": look.px(_LINE - above)}
+        bars, gaps = [{"value": guess, "end": truth}], [{**place, "text": gap, "crowded": crowded}]
+    text = words(look, 14.5, align=_OWN_ALIGN, dx={"expr": "datum.dx"}, color=look.palette.muted)
     bar = {"y": look.px(_LINE), "strokeWidth": look.px(5), "color": look.palette.text}
+    room = f"!(datum.crowded && {narrower(look, PHONE)})"
     return [
-        layer("rule", [{"value": guess, "end": truth}], x=x, x2="end", **bar),
-        layer(
-            "text",
-            [{"value": at, "text": gap}],
-            where=f"!({narrower(look, PHONE)})" if crowded else (),
-            x=x,
-            y=look.px(_LINE - above),
-            text="text",
-            **text,
-        ),
+        layer("rule", bars, x=x, x2="end", **bar),
+        layer("text", gaps, where=room, x=x, y=at("y"), text="text", **text),
     ]
 
 
-def _said(guess: float, truth: float | None, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
-    row = [{"value": guess, "text": phrase("shell", "figure.said", value=guess, unit=unit_for(guess, unit))}]
-    text = words(look, 16, align=_lean(guess, truth, high))
+def _said(guess: float | None, truth: float | None, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
+    row = []
+    if guess is not None:
+        said = phrase("shell", "figure.said", value=guess, unit=unit_for(guess, unit))
+        row = [{"value": guess, "text": said, "align": _lean(guess, truth, high)}]
+    text = words(look, 16, align=_OWN_ALIGN)
     return [
         layer("point", row, x=x, y=look.px(_LINE), shape="circle", **dot(look, 15, width=2.5)),
         layer("text", row, x=x, y=look.px(_LABEL), text="text", **text),
@@ -104,16 +106,16 @@ def _said(guess: float, truth: float | None, high: float, unit: str, look: Look,
 def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, live: str) -> list[Layer]:
     """What was said, where the slider stands: until it is moved, where the server knows it; at 0, nothing."""
     row = [{"said": guess or 0.0}]
-    at = {"at": f"{live} === '' ? datum.said : toNumber({live})"}
+    reckoned = {"at": f"{live} === '' ? datum.said : toNumber({live})"}
     forms = list(dict.fromkeys(unit_for(value, unit) for value in range(int(high) + 1)))
     which = "".join(str(forms.index(unit_for(value, unit))) for value in range(int(high) + 1))
     texts = [phrase("shell", "figure.said", value=_ANY, unit=form) for form in forms]
     form = f"[toNumber(substring('{which}', datum.at, datum.at + 1))]" if forms[1:] else "[0]"
     text = f"replace({json.dumps(texts)}{form}, '{_ANY}', datum.at)"
     sides = {
-        "left": f"datum.at > 0 && datum.at < {_EDGE * high}",
-        "center": f"datum.at >= {_EDGE * high} && datum.at <= {(1 - _EDGE) * high}",
-        "right": f"datum.at > {(1 - _EDGE) * high}",
+        "left": f"datum.at > 0 && datum.at < {_EDGE} * span_x",
+        "center": f"datum.at >= {_EDGE} * span_x && datum.at <= {1 - _EDGE} * span_x",
+        "right": f"datum.at > {1 - _EDGE} * span_x",
     }
     x = also(x, "at")
     return [
@@ -121,7 +123,7 @@ def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, liv
         layer(
             "point",
             row,
-            reckoned=at,
+            reckoned=reckoned,
             where="datum.at > 0",
             x=x,
             y=look.px(_LINE),
@@ -132,7 +134,7 @@ def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, liv
             layer(
                 "text",
                 row,
-                reckoned=at,
+                reckoned=reckoned,
                 where=where,
                 shown=text,
                 x=x,
@@ -144,9 +146,9 @@ def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, liv
     ]
 
 
-def _truth(truth: float, guess: float | None, high: float, text: str, look: Look, x: Spec) -> list[Layer]:
-    row = [{"value": truth, "text": text}]
-    label = serif(look, 23, fontWeight=600, align=_lean(truth, guess, high))
+def _truth(truth: float | None, guess: float | None, high: float, text: str, look: Look, x: Spec) -> list[Layer]:
+    row = [] if truth is None else [{"value": truth, "text": text, "align": _lean(truth, guess, high)}]
+    label = serif(look, 23, fontWeight=600, align=_OWN_ALIGN)
     upright = {"y": look.px(_LINE - _OVER), "y2": look.px(_LINE + _UNDER), "strokeWidth": look.px(5)}
     return [
         layer("rule", row, x=x, **upright, color=look.palette.text),

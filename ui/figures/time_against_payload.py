@@ -76,7 +76,7 @@ def _line_names(line: Rows, measured: Rows, x: Spec, y: Spec, look: Look) -> lis
 
     On a phone the line rises through a name over it: with circles there it stands under them, a long one in short.
     """
-    layers, phone = [], narrower(look, PHONE)
+    rows, phone = [], narrower(look, PHONE)
     shown = f"{phone} && length(datum.name) > {_LONG_NAME} ? peek(split(datum.name, ', ')) : datum.name"
     starts = ends(line, "link", "payload_bytes", last=False)
     for start in starts:
@@ -86,10 +86,10 @@ def _line_names(line: Rows, measured: Rows, x: Spec, y: Spec, look: Look) -> lis
         upper, lower = (any(1 <= gap < _CLOSE for gap in gaps) for gaps in (apart, [1 / gap for gap in apart]))
         under = 26 if near else 17
         wide, narrow = -12 if upper or (near and not lower) else under, -12 if upper else under
-        for where, dy in ((f"!({phone})", wide), (phone, narrow)) if wide != narrow else (((), wide),):
-            text = words(look, 15, align="left", fontWeight=600, dx=look.px(4), dy=look.px(dy))
-            layers.append(layer("text", [start], where=where, x=x, y=y, shown=shown, **text))
-    return layers
+        rows.append({**start, "wide": look.px(wide), "narrow": look.px(narrow)})
+    dy = {"expr": f"{phone} ? datum.narrow : datum.wide"}
+    text = words(look, 15, align="left", fontWeight=600, dx=look.px(4), dy=dy)
+    return [layer("text", rows, x=x, y=y, shown=shown, **text)]
 
 
 def _payload_names(pointers: Rows, middle: float, x: Spec, look: Look) -> list[Layer]:
@@ -97,14 +97,13 @@ def _payload_names(pointers: Rows, middle: float, x: Spec, look: Look) -> list[L
     return [
         layer(
             "text",
-            pointers,
-            where=f"datum.payload_bytes {half} {middle}",
+            [row for row in pointers if (row["payload_bytes"] < middle) == low],
             x=x,
             y=look.px(8),
             text="name",
             **words(look, 14, align=align, fontWeight=600, dx=look.px(dx)),
         )
-        for half, align, dx in (("<", "left", 7), (">=", "right", -7))
+        for low, align, dx in ((True, "left", 7), (False, "right", -7))
     ]
 
 
@@ -134,16 +133,16 @@ def _regimes(line: Rows, measured: Rows, marks: Rows, x: Spec, y: Spec, look: Lo
     reach = (max(sizes) / min(sizes)) ** (_NAME_PROJECTED if look.present else _NAME)
     layers = []
     for rule, ink in sorted(inks.items(), reverse=True):
-        parts = _long_enough([row for row in line if row["rules"] == rule])
+        parts, starts = _long_enough([row for row in line if row["rules"] == rule]), []
         if parts:
             in_the_way = [*_under(measured, parts), *(row["payload_bytes"] for row in marks)]
             start = {
                 **_clear_of(in_the_way, parts, max(sizes), reach),
                 "said": phrase("shell", "figure.rules", rule=named("shell", rule)),
             }
-            text = words(look, 14, align="left", dx=look.px(12), dy=look.px(16), fontWeight=600, color=ink)
-            wide = f"!({narrower(look, PHONE)})"
-            layers.append(layer("text", [start], where=wide, x=x, y=y, text="said", **text))
+            starts.append(start)
+        text = words(look, 14, align="left", dx=look.px(12), dy=look.px(16), fontWeight=600, color=ink)
+        layers.append(layer("text", starts, where=f"!({narrower(look, PHONE)})", x=x, y=y, text="said", **text))
     return layers
 
 

@@ -8,7 +8,7 @@ from runtime.prose import named
 from runtime.prose import said as phrase
 from runtime.quantities import local
 from ui.figures.bars import Bands, Sign, inside, key, stretch
-from ui.figures.dots import dashed, dot, label, rules
+from ui.figures.dots import dashed, dot
 from ui.figures.style import (
     MILLISECONDS,
     PLAIN,
@@ -76,26 +76,18 @@ def latency_against_throughput(
     named = {row["name"] for row in pointed}
     apart = _apart([row for row in starts.values() if row["plan"] not in named], pointed, points)
     red: Spec = {"color": palette.off, "clip": True}
-    target = [] if slo_ms is None else [slo_ms]
+    targets = [
+        {"itl_ms": end, "said": phrase("placement", "says.target_ms_2", end=local(f"{end:g}"))}
+        for end in ([] if slo_ms is None else [slo_ms])
+    ]
     circle = dot(look, 13, width=2) | {"fill": either("datum.role == 'shown'", palette.primary, palette.ground)}
-    name = {"dy": look.px(15), "fontWeight": 600}
-    right = [row for row in pointed if _by_the_edge(row, x_ends)]
-    sides = (([row for row in pointed if row not in right], "right", -12), (right, "left", 12))
+    sides = {False: {"align": "right", "dx": look.px(-12)}, True: {"align": "left", "dx": look.px(12)}}
+    named_marks = [{**row, **sides[_by_the_edge(row, x_ends)]} for row in pointed]
+    beside = {name: {"expr": f"datum.{name}"} for name in ("align", "dx")}
     layers = [
         # the target as a dashed line with its word
-        *(rules(look, "x", x, [end], **dashed(look, strokeWidth=look.px(1.6), **red)) for end in target),
-        *(
-            label(
-                look,
-                phrase("placement", "says.target_ms_2", end=local(f"{end:g}")),
-                13.5,
-                row={"itl_ms": end},
-                x=x,
-                y=look.px(8),
-                **_beside(look, red),
-            )
-            for end in target
-        ),
+        layer("rule", targets, x=x, **dashed(look, strokeWidth=look.px(1.6), **red)),
+        layer("text", targets, x=x, y=look.px(8), text="said", **words(look, 13.5, **_beside(look, red))),
         layer("line", points, x=x, y=y, detail="plan", strokeWidth=look.px(1.4), color=palette.axis),
         layer(
             "point",
@@ -121,10 +113,8 @@ def latency_against_throughput(
             color=palette.primary,
         ),
         layer("point", pointed, x=x, y=y, tooltip=["role", "name", "itl_ms", "tokens_per_s"], **circle),
-        *(
-            layer("text", rows, x=x, y=y, text="name", **words(look, 15, align=align, dx=look.px(dx), **name))
-            for rows, align, dx in sides
-            if rows
+        layer(
+            "text", named_marks, x=x, y=y, text="name", **words(look, 15, dy=look.px(15), fontWeight=600, **beside)
         ),
     ]
     return figure(layers, look, 205 if look.present else 330)

@@ -147,25 +147,26 @@ def handoff_curves(curves: Iterable[Row], prompt_tokens: int, look: Look) -> Fig
     )
     known = [named("strategy", name) for name in ("prefill", "stalls saved")]
     links = [name for name in dict.fromkeys(row["what"] for row in rows) if name not in known]
-    inks = dict(zip(known, (palette.axis, palette.text), strict=True))
-    inks |= dict(zip(links, (mix(palette.bandwidth, palette.ground, 0.6), palette.bandwidth), strict=False))
+    inks = (palette.axis, palette.text, mix(palette.bandwidth, palette.ground, 0.6), palette.bandwidth)
     sizes, times = [row["prompt_tokens"] for row in rows], [row["time_ms"] for row in rows if row["time_ms"]]
     ends, doubling = [min(sizes), 6 * max(sizes)], [128, 1024, 8192, 65536]
     x = log("prompt_tokens", ends, PLAIN, title=phrase("strategy", "says.prompt_tokens_2"), ticks=doubling, base=2)
     y = log("time_ms", [min(times), max(times)], _MS, ticks=decades(1), line=False)
     dashes = [[1, 0], [1, 0], [look.px(7), look.px(4)], [look.px(2), look.px(3)]]
-    style = {"color": by("what", inks), "strokeDash": by("what", dict(zip(inks, dashes, strict=False)))}
+    lines = [*known, *links]
+    rows = [{**row, "line": str(lines.index(row["what"]))} for row in rows]
+    style = {
+        name: by("line", dict(zip("0123", each, strict=True)))
+        for name, each in (("color", inks), ("strokeDash", dashes))
+    }
     last = [row for row in rows if row["prompt_tokens"] == max(sizes)]
     shown = f"{narrower(look, PHONE)} ? trim(split(datum.said, '(')[0]) : datum.said"
     moves = _names_apart(last, max(times) / min(times), look, height)
+    ends_named = [{**row, "said": row["what"], "dy": moves[row["what"]]} for row in last if row["time_ms"]]
     layers = [
         rules(look, "x", x, [prompt_tokens], **dashed(look, (2, 4))),
         layer("line", rows, x=x, y=y, strokeWidth=look.px(3), **style),
-        *(
-            label(look, row["what"], row=row, shown=shown, x=x, y=y, dy=moves[row["what"]], **_bold(look))
-            for row in last
-            if row["time_ms"]
-        ),
+        layer("text", ends_named, x=x, y=y, shown=shown, **words(look, 14, dy={"expr": "datum.dy"}, **_bold(look))),
     ]
     return figure(layers, look, height, padding={"right": 24})
 
