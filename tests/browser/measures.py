@@ -116,20 +116,20 @@ HEADLESS = """() => [...document.querySelectorAll('table')].flatMap((table) => {
 })"""
 """The cells of a table whose head is out of sight, and that do not say it themselves."""
 
+WIDER = """Math.max(...[document.documentElement, document.querySelector('[data-testid="stMain"]')]
+    .map((place) => place.scrollWidth - Math.min(innerWidth, place.clientWidth)))"""
+"""How many px of the page, or of what scrolls in it, are beside the screen."""
+
 MAGNIFIED = """() => {
-    const main = document.querySelector('[data-testid="stMain"]');
     const fixed = [...document.querySelectorAll('.st-key-foot, .st-key-bar, [data-testid="stHeader"]')]
         .filter((part) => getComputedStyle(part).position !== 'static' && part.checkVisibility());
     const boxes = fixed.map((part) => part.getBoundingClientRect());
     const rows = Array.from({ length: innerHeight }, (_, y) => y)
         .filter((y) => boxes.some(({ top, bottom }) => top <= y && y < bottom));
-    const { documentElement: root } = document;
-    const sideways = Math.max(root.scrollWidth - innerWidth, main.scrollWidth - main.clientWidth);
     const labels = [...document.querySelectorAll('.st-key-foot p, [data-testid="stPageLink"] p')];
     const cut = labels.filter((label) => label.checkVisibility())
         .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
         .map(({ textContent }) => `${textContent} is cut`);
-    return [...cut, ...(sideways > 0 ? [`${sideways} px wider than the screen`] : []),
-        ...(rows.length > 0.25 * innerHeight ? [`${rows.length} of ${innerHeight} px are fixed`] : [])];
+    return [...cut, ...(rows.length > 0.25 * innerHeight ? [`${rows.length} of ${innerHeight} px are fixed`] : [])];
 }"""
-"""What a page that is magnified must be scrolled to sideways for, and whether what is fixed leaves room to read."""
+"""What a page that is magnified cuts off, and whether what is fixed leaves room to read."""

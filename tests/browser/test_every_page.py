@@ -10,7 +10,7 @@ import pytest
 from runtime import content
 from scripts.settled import SCREEN, turn
 from tests.browser.conftest import arrive, press, settle, wait_for_address
-from tests.browser.measures import HEADLESS, INK, MAGNIFIED, TOUCH, TYPE, cramped, screens
+from tests.browser.measures import HEADLESS, INK, MAGNIFIED, TOUCH, TYPE, WIDER, cramped, screens
 from ui.course.pages import LABS, OVERVIEW, PAGES, SCENES, START, after
 
 LAPTOP, PHONE, LOW, HIGH = (1440, 900), (390, 844), (1280, 720), (1920, 1080)
@@ -61,7 +61,7 @@ def misnamed(page) -> list[str]:
 
 def sideways(page) -> list[str]:
     """Whether something has to be scrolled to sideways."""
-    beyond = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    beyond = page.evaluate(WIDER)
     return [f"{beyond} px wider than the screen"] if beyond > 0 else []
 
 
@@ -100,7 +100,7 @@ def headless(page) -> list[str]:
 
 def magnified(page) -> list[str]:
     """What is lost where a page is read magnified."""
-    return page.evaluate(MAGNIFIED)
+    return sideways(page) + page.evaluate(MAGNIFIED)
 
 
 def open_tab(page, title: str) -> None:
