@@ -4,7 +4,7 @@ import csv
 from functools import lru_cache
 
 from core.comm_cost.measured import MeasuredPoint, series_of
-from core.links.nccl_tests.printed import printed_table
+from core.links.nccl_tests.figures import printed_table
 from runtime.files import DATA
 from runtime.kept import Known
 

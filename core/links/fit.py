@@ -134,7 +134,9 @@ def least_relative_error(terms: Floats, values: Floats) -> Floats:
     scale: Floats = scaled.max(axis=0)
     scaled = scaled / scale
     best, best_cost = np.zeros(terms.shape[1]), float(len(values))
-    for kept in _subsets(terms.shape[1]):
+    numbers = range(terms.shape[1])
+    # which of the numbers are above 0, fewest first
+    for kept in (list(some) for size in numbers for some in combinations(numbers, size + 1)):
         corners = _corners(scaled[:, kept])
         if not len(corners):
             continue
@@ -152,11 +154,6 @@ def _costs(scaled: Floats, corners: Floats) -> Floats:
     some = max(1, 2_000_000 // len(scaled))
     parts = [corners[start : start + some] for start in range(0, len(corners), some)]
     return np.concatenate([np.abs(scaled @ part.T - 1.0).sum(axis=0) for part in parts])
-
-
-def _subsets(numbers: int) -> list[list[int]]:
-    """Which of the numbers are above 0, fewest first."""
-    return [list(kept) for size in range(1, numbers + 1) for kept in combinations(range(numbers), size)]
 
 
 def _corners(scaled: Floats) -> Floats:
@@ -267,7 +264,9 @@ def doubts(table: Table, fit: LinkFit) -> tuple[Remark, ...]:
     """What a fit must not be taken for."""
     sizes = sorted({row.size_bytes for row in table.rows})
     two_links = table.nodes is not None and table.ranks is not None and 1 < table.nodes < table.ranks
-    flagged = spikes(table)
+    flagged = tuple(
+        remark("links.spike", size_bytes=one.size_bytes, time_us=one.measured_us) for one in spikes(table)
+    )
     checks = (
         (_latency_is_extrapolated(table, fit), remark("links.latency_untold", size_bytes=sizes[0])),
         (fit.us_per_byte * sizes[-1] < fit.fixed_us, remark("links.bandwidth_untold", size_bytes=sizes[-1])),
@@ -275,13 +274,9 @@ def doubts(table: Table, fit: LinkFit) -> tuple[Remark, ...]:
         (two_links, remark("links.two_links", ranks=table.ranks, nodes=table.nodes)),
         (fit.base_us is not None and table.nodes is None, remark("links.one_machine_assumed")),
         (fit.median_relative_error > 0.25, remark("links.fit_misses", percent=100 * fit.median_relative_error)),
-        (bool(flagged), remark("links.spikes", rows=tuple(_spike(error) for error in flagged[:4]))),
+        (bool(flagged), remark("links.spikes", rows=flagged[:4])),
     )
     return tuple(doubt for applies, doubt in checks if applies)
-
-
-def _spike(error: SizeError) -> Remark:
-    return remark("links.spike", size_bytes=error.size_bytes, time_us=error.measured_us)
 
 
 def _latency_is_extrapolated(table: Table, fit: LinkFit) -> bool:

@@ -9,7 +9,7 @@ from core.startup_log.basis import Run, basis_of, main_basis, runs
 from core.startup_log.checking import checks
 from core.startup_log.lines import LIMIT_LINES, read_lines
 from core.startup_log.records import Check, Given, Memory, Report
-from core.startup_log.remarks import no_room, remarks
+from core.startup_log.remarks import remarks
 from core.startup_log.variables import filled_in
 from core.text.lines import LONGEST_LINE
 from core.text.numbers import number
@@ -94,4 +94,5 @@ def _may_be_cut(check: Check) -> bool:
 def _no_room(starts: Iterable[Run]) -> list[Remark]:
     """A remark for memory that leaves nothing for a cache."""
     left = (item for run in starts for item in run.printed if isinstance(item, Memory))
-    return [remark for memory in left if (remark := no_room(memory.size_gib, memory.line.number))]
+    none = (memory for memory in left if memory.size_gib <= 0)
+    return [remark("startup_log.no_room", memory.line.number, left_gib=memory.size_gib) for memory in none]

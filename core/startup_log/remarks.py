@@ -75,11 +75,6 @@ def remarks(lines: Iterable[LogLine]) -> tuple[Remark, ...]:
     return once(remark for line in lines for remark in _of(line))
 
 
-def no_room(size_gib: float, line: int) -> Remark | None:
-    """What to say of memory left for a cache: nothing, unless there is none."""
-    return None if size_gib > 0 else remark("startup_log.no_room", line, left_gib=size_gib)
-
-
 def _of(line: LogLine) -> Iterator[Remark]:
     text = _REPEATED.sub("", line.text) if "across cluster]" in line.text else line.text
     for code, cue, pattern, convert in _RULES:

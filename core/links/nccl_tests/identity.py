@@ -51,7 +51,9 @@ def _op_by_columns(section: Section, rows: Sequence[PrintedRow]) -> str | None:
     shares = shares_of(rows)
     redops = {row.redop for row in rows}
     summed = bool(redops - {None, "none"})
-    rooted = _heads_a_root(section) or 2 * sum(row.root is not None and row.root >= 0 for row in rows) > len(rows)
+    # a heading of the old kind has a root column for a broadcast and a reduce alone
+    roots = sum(row.root is not None and row.root >= 0 for row in rows)
+    rooted = {"root", "error"} <= section.columns or 2 * roots > len(rows)
     if sum(share > 1 for share in shares) > len(shares) / 2:
         blank = redops == {None} and "redop" in section.columns
         if summed:
@@ -64,11 +66,6 @@ def _op_by_columns(section: Section, rows: Sequence[PrintedRow]) -> str | None:
     if summed:
         return "reduce"
     return "broadcast" if rooted else None
-
-
-def _heads_a_root(section: Section) -> bool:
-    """Whether the heading is of the old kind, which has a root column for a broadcast and a reduce alone."""
-    return {"root", "error"} <= section.columns
 
 
 def _is_sendrecv(section: Section, rows: Sequence[PrintedRow]) -> bool:

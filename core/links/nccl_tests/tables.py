@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import UnreadableTextError
-from core.links.nccl_tests import saved, structured
 from core.links.nccl_tests.figures import (
     MILLISECONDS,
     Convention,
@@ -20,6 +19,7 @@ from core.links.nccl_tests.figures import (
 )
 from core.links.nccl_tests.identity import contradiction_of, listed_ranks, nodes_of, op_of, ranks_of
 from core.links.nccl_tests.records import Half, PrintedRow, Row, Table
+from core.links.nccl_tests.saved import as_printed
 from core.links.nccl_tests.sections import sections_of
 from core.links.nccl_tests.streams import Section
 from core.remark import Remark, remark
@@ -32,7 +32,7 @@ def read_tables(text: str) -> tuple[Table, ...]:
     A run that began and printed no row is a table without rows. Raises UnreadableTextError where the text holds
     no row of figures and no begun run.
     """
-    sections, gloo = sections_of(structured.as_printed(saved.as_printed(text)))
+    sections, gloo = sections_of(as_printed(text))
     begun = [section for section in sections if section.has_rows or section.started]
     tables = tuple(table for section in begun for table in _tables_of(section))
     if any(table.rows for table in tables):

@@ -24,7 +24,7 @@ from core.links.fit import (
     why_not_fitted,
 )
 from core.links.nccl_tests import Row, Table, read_tables
-from core.links.nccl_tests.printed import printed_table
+from core.links.nccl_tests.figures import printed_table
 from core.remark import remark
 from runtime.prose import worded
 from tests.core.links.printed_tables import header, row, sizes, table, words

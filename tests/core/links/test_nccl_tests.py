@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from core.errors import UnreadableTextError
 from core.links.nccl_tests import read_tables
-from core.links.nccl_tests.figures import ranks_span
-from core.links.nccl_tests.printed import printed_table
+from core.links.nccl_tests.figures import printed_table, ranks_span
 from core.links.nccl_tests.records import Half
 from runtime.files import text_of
 from tests.core.links.printed_tables import (
