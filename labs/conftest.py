@@ -4,8 +4,10 @@
 file names, so a module is loaded from its path, under a name that no other lab has.
 """
 
+import importlib.util
 import os
 import re
+import sys
 import threading
 import traceback
 from pathlib import Path
@@ -14,7 +16,6 @@ from types import ModuleType, SimpleNamespace, TracebackType
 import pytest
 
 from core.course.grading.tasks import LABS
-from runtime.files import module_at
 
 _TASKS = {
     (lab.folder, test): (lab.key, task.number, task.name)
@@ -44,7 +45,13 @@ def load(folder: Path, implementation: str) -> ModuleType:
             f"LAB_IMPL={implementation}: there is no {path}; use solution, starter or a file", pytrace=False
         )
     name = f"{folder.name.replace('-', '_')}_{path.stem}"
-    return module_at(path, name)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def _implementation() -> str:

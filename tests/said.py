@@ -11,6 +11,7 @@ import pyarrow as pa
 from streamlit.testing.v1 import AppTest
 
 from runtime import content
+from ui.figures.style import PART
 
 _SPOKEN = ("title", "subheader", "markdown", "caption", "error", "warning", "info")
 _LABELLED = ("button", "radio", "selectbox", "slider", "number_input", "toggle", "text_input", "expander")
@@ -33,6 +34,7 @@ _TERM = re.compile(
 _FRACTIONS = re.compile(r'<div class="fraction-row"[^>]*>(.*?)</div>')
 _FRACTION = re.compile(r'<span class="fraction"><span>(.*?)</span><span>(.*?)</span></span>')
 _DATUM = re.compile(r"\bdatum\.(\w+)")
+_OF_PART = re.compile(rf"datum\.{PART} === '(.*)'")
 _PLURALS = {"en": r"[a-z]{3,}(?:[aeiourtkngmlpd]|ie)s\b(?! of\b)|GPUs", "es": r"\w{3,}(?:as|os|es)\b(?! de\b)"}
 """What ends as a plural does, in a language."""
 
@@ -93,13 +95,13 @@ def unknown_fields(app: AppTest) -> list[str]:
     """What the figures of a page compute with and neither their rows nor an earlier step have: `undefined`."""
     unknown = []
     for chart in app.get("vega_lite_chart"):
-        columns = {
-            name
-            for data in chart.proto.datasets
-            for name in pa.ipc.open_stream(io.BytesIO(data.data.data)).schema.names
-        }
+        tables = [pa.ipc.open_stream(io.BytesIO(data.data.data)).read_all() for data in chart.proto.datasets]
+        columns = {name for table in tables for name in table.schema.names}
+        parts = {part for table in tables if PART in table.schema.names for part in table.column(PART).to_pylist()}
         for layer in json.loads(chart.proto.spec).get("layer", ()):
             steps = layer.get("transform", ())
+            if steps and (of := _OF_PART.fullmatch(str(steps[0].get("filter", "")))) and of[1] not in parts:
+                continue  # nothing of it is drawn, and nothing computed
             known = columns | {step["as"] for step in steps if isinstance(step.get("as"), str)}
             used = (_DATUM.findall(str(step.get("calculate", step.get("filter", "")))) for step in steps)
             unknown += [field for fields in used for field in fields if field not in known]

@@ -44,6 +44,7 @@ NO_VISITORS_TEXT = {
     ("runtime/prose.py", "int(number)"): "a number that was computed",
     ("runtime/refusals.py", "int(bare.replace(',', ''))"): "at most thirty digits of a message, by its pattern",
     ("runtime/run_failure.py", "int(code[1])"): "torchrun's own line",
+    ("core/pipeline_bubble/experiments.py", "Fraction(slowed)"): "a time that was computed",
     ("core/pipeline_bubble/schedules/actions.py", "Fraction(text)"): "behind a pattern of its own, and exact",
     ("core/placement/step_terms.py", "int(tokens)"): "a count that was computed",
     ("core/sharding_math/provenance.py", "float(result.parts[rank][row, column])"): "an entry of an array",

@@ -6,8 +6,9 @@ place of the page. A run waits for its end and is sent without what stands there
 the browser all of it belongs to the run that the page was drawn by. A place that is left empty is sent an empty
 element.
 
-That such a run began and ended is said after `REST_S`: for each of the two a browser goes over the whole page, lets
-go of widgets that are gone, and is ready for a key R or a step back in its history.
+A figure that stands in its place does not wait, and what else changed comes when it is drawn. That the run began
+and ended is said after all that: for each of the two a browser goes over the whole page, lets go of widgets that
+are gone, and is ready for a key R or a step back in its history.
 
 Sent whole, as Streamlit sends it, is a run of another page, one longer than `HOLD_S`, one that ends early
 and the next, one after a fragment's, and one in which a widget or a named figure has moved, which a browser keeps
@@ -20,7 +21,6 @@ Source: streamlit 1.67, runtime/runtime.py, `_send_message`; proto/ForwardMsg.pr
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -29,12 +29,13 @@ from streamlit.runtime.session_manager import SessionClientDisconnectedError
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 
 from runtime import operators
+from ui.drawn_content import Content, content_of, drawn_by
 
 HOLD_S = 0.2
 """How long a run is waited for; one visitor's takes a tenth of that."""
 
-REST_S = 0.1
-"""After what changed is sent: it is drawn by then."""
+FIGURE_S, REST_S = 0.03, 0.1
+"""After a figure is sent, and after the rest of what changed is: it is drawn by then."""
 
 Place = tuple[int, ...]
 _OF_THE_PAGE = frozenset({"navigation", "page_config_changed"})
@@ -43,27 +44,11 @@ _AT_REST = frozenset({"session_status_changed", "auto_rerun", "stop_auto_rerun"}
 """What a browser takes to be of the run that has begun."""
 _WORDS = frozenset({"markdown", "html", "alert", "empty", ""})
 _FIGURES = frozenset({"vega_lite_chart", "bidi_component"})
-"""What a press is about comes first where it stands in its place: a browser draws the first message by itself."""
-_OPENED = frozenset({"dialog"})
-"""What a visitor closes without a word to the server, which opens it each time; tabs and folds go by a value."""
-
+"""What a press is about: where it stands in its place, it waits for nothing."""
 _CLEARED_IN = frozenset({"flex_container", "column", "expandable", "popover", "tab", "form", None})
 """Blocks that may have an element in the place of any block in them."""
 _MAIN = 0
 """The part of a page that its elements stand in; others have a sidebar, dialogs and toasts."""
-
-
-@dataclass(frozen=True)
-class Content:
-    """What stands at a place: of what sort, its hash, and the widget or the named block that it is."""
-
-    sort: str = ""
-    hash: str = ""
-    widget: str = ""
-    acts: bool = False
-    """It does something each time it comes, whatever came before."""
-    script: str = ""
-    """The page that it is of, or the shell."""
 
 
 class Shown:
@@ -78,9 +63,11 @@ class Shown:
         self._held: list[ForwardMsg] = []
         """The run that is waited for."""
         self._until: asyncio.TimerHandle | None = None
-        self._unsaid: list[ForwardMsg] = []
-        """That a run began and ended."""
-        self._rest: asyncio.TimerHandle | None = None
+        self._ahead = False
+        """Whether a figure of it has been sent."""
+        self._waiting: list[list[ForwardMsg]] = []
+        """What is sent later, one list after another; at last, that a run began and ended."""
+        self._next: asyncio.TimerHandle | None = None
 
     def take(self, message: ForwardMsg) -> None:
         """Send a message, or hold it for the end of its run.
@@ -101,17 +88,20 @@ class Shown:
     def _take(self, message: ForwardMsg) -> None:
         if message.HasField("new_session"):
             self._send_whole()
-            self.say_that_it_ran()
+            self.send_what_waits()
             self._held.append(message)
+            self._ahead = False
             if self._at and message.new_session.page_script_hash == self._page and not _fragments(message):
                 self._until = asyncio.get_running_loop().call_later(HOLD_S, self.wait_no_longer)
             else:
                 self._send_whole()
-        elif self._unsaid and message.HasField("session_status_changed"):
-            self._unsaid.append(message)
+        elif self._waiting and message.HasField("session_status_changed"):
+            self._waiting[-1].append(message)
         elif not self._held:
+            self.send_what_waits()
             self._send_anyway(message)
         else:
+            self._send_figure(message)
             self._held.append(message)
             if message.HasField("script_finished") and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
                 self._send_changes()
@@ -146,13 +136,12 @@ class Shown:
 
     def _send_changes(self) -> None:
         drawn = {tuple(one.metadata.delta_path): one for one in self._held if one.metadata.delta_path}
-        widgets = {_content(one).widget: place for place, one in drawn.items()}
-        figures = [place for place, one in drawn.items() if _drawn(one) not in _WORDS]
+        widgets = {content_of(one).widget: place for place, one in drawn.items()}
+        figures = [place for place, one in drawn.items() if drawn_by(one) not in _WORDS]
         holds = {place[:deep] for place in figures for deep in range(len(place))}
-        before = dict(self._at or {})
         moved = any(
             (now := widgets.get(at.widget, place)) != place and (at.sort == "element" or now in holds)
-            for place, at in before.items()
+            for place, at in (self._at or {}).items()
             if at.widget
         )
         begun, *rest, ended = self._held
@@ -160,21 +149,26 @@ class Shown:
         emptied = self._emptied(drawn)
         if moved or emptied is None:
             return self._send_whole()
+        others = [one for one in news if one.WhichOneof("type") not in _AT_REST]
+        at_rest = [one for one in news if one.WhichOneof("type") in _AT_REST]
         self._let_go()
-        later = [one for one in news if one.WhichOneof("type") in _AT_REST]
-        self._unsaid = [self._named(begun), *later, self._named(ended)]
-        self._rest = asyncio.get_running_loop().call_later(REST_S, self.say_that_it_ran)
-        changed = [one for one in news if one.WhichOneof("type") not in _AT_REST]
-        changed.sort(key=lambda one: not (_drawn(one) in _FIGURES and self._stood(before, one)))
-        for message in (*changed, *emptied):
-            self._send(message)
+        ahead: list[list[ForwardMsg]] = [[]] if self._ahead else []
+        self._waiting = [*ahead, [*others, *emptied], [self._named(begun), *at_rest, self._named(ended)]]
+        self._send_next()
         return None
 
-    def _stood(self, before: dict[Place, Content], message: ForwardMsg) -> bool:
-        """Whether what it draws had its place before this run, in blocks that are what they were."""
-        place, now, none = tuple(message.metadata.delta_path), self._at or {}, Content()
-        above = [place[:deep] for deep in range(1, len(place) + 1)]
-        return all(before.get(one, none).sort == now.get(one, none).sort for one in above)
+    def _send_figure(self, message: ForwardMsg) -> None:
+        """Send another figure in the place of one, in blocks that are what they were, while the run goes on."""
+        place, known = tuple(message.metadata.delta_path), self._at or {}
+        if drawn_by(message) not in _FIGURES or place not in known:
+            return
+        now = {tuple(one.metadata.delta_path): content_of(one) for one in self._held}
+        above = {place[:deep] for deep in range(2, len(place))}
+        stands = place not in now and content_of(message).is_as(known[place])
+        stands = stands and all(one in known and one in now and now[one].is_as(known[one]) for one in above)
+        if stands and self._is_news(message):
+            self._ahead = True
+            self._send(message)
 
     def _emptied(self, drawn: dict[Place, ForwardMsg]) -> list[ForwardMsg] | None:
         """What empties the places at which nothing is drawn any more; None where only a whole run does.
@@ -201,14 +195,23 @@ class Shown:
             del known[place]
         return list(emptied.values())
 
-    def say_that_it_ran(self) -> None:
-        """Tell a browser that the script began, and that it ended."""
-        if self._rest:
-            self._rest.cancel()
-            self._rest = None
-        unsaid, self._unsaid = self._unsaid, []
+    def _send_next(self) -> None:
+        """Send the first of what waits, and the next of it once that is drawn."""
         with suppress(SessionClientDisconnectedError):
-            for message in unsaid:
+            for message in self._waiting.pop(0):
+                self._send(message)
+        if self._waiting:
+            wait_s = REST_S if len(self._waiting) == 1 else FIGURE_S
+            self._next = asyncio.get_running_loop().call_later(wait_s, self._send_next)
+
+    def send_what_waits(self) -> None:
+        """Send what was to be sent later, for something comes after it."""
+        if self._next:
+            self._next.cancel()
+            self._next = None
+        waiting, self._waiting = self._waiting, []
+        with suppress(SessionClientDisconnectedError):
+            for message in (one for messages in waiting for one in messages):
                 self._send(message)
 
     def _named(self, message: ForwardMsg) -> ForwardMsg:
@@ -227,7 +230,7 @@ class Shown:
             return True
         if kind in _OF_THE_PAGE:
             return self._is_said_anew(message, kind)
-        place, now = tuple(message.metadata.delta_path), _content(message)
+        place, now = tuple(message.metadata.delta_path), content_of(message)
         before = self._at.pop(place, Content())
         if now.sort != before.sort and before.sort != "element":
             for below in [one for one in self._at if one[: len(place)] == place]:
@@ -248,25 +251,6 @@ class Shown:
 def _fragments(begun: ForwardMsg) -> list[str]:
     """The fragments that a run is of; none where it is the page's."""
     return list(begun.metadata.run.fragment_ids)
-
-
-def _drawn(message: ForwardMsg) -> str:
-    """What sort of element it draws; none where it is a block, or says something else."""
-    return message.delta.new_element.WhichOneof("type") or ""
-
-
-def _content(message: ForwardMsg) -> Content:
-    delta, script = message.delta, message.metadata.active_script_hash
-    sort = delta.WhichOneof("type")
-    if sort == "add_block":
-        block = delta.add_block.WhichOneof("type")
-        return Content(f"block {block}", message.hash, delta.add_block.id, block in _OPENED, script)
-    if sort == "new_transient":
-        return Content(sort)
-    element = delta.new_element
-    drawn = getattr(element, element.WhichOneof("type") or "", None)
-    acts = element.has_one_shot_effect or getattr(drawn, "set_value", False)
-    return Content("element", message.ref_hash or message.hash, str(getattr(drawn, "id", "")), acts, script)
 
 
 def install() -> None:

@@ -195,11 +195,12 @@ def _slow_rank_twice():
     """The panel's field, after the handle on a page wrote into it, as its callback does."""
     import streamlit as st  # AppTest runs this function's text alone
 
-    from ui import address, scenario_bar
+    from core.scenario import LIMITS
+    from ui import address, inputs, scenario_bar
 
     address.read()
     st.session_state["slow"] = 20
-    scenario_bar._size("slow_percent", 0)
+    inputs.whole("slow", "slow", *LIMITS["slow_percent"], 0)
     scenario_bar.straggler()
 
 

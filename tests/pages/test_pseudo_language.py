@@ -43,6 +43,9 @@ PARTS = {
 LETTERS = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 """A text within an expression of a chart."""
 
+COLUMNS = re.compile(r"data\('rows'\)(?:, '\w+'\))?")
+"""What an expression calls the rows."""
+
 WRITTEN = ("text", "tooltip", "x", "y", "row", "column")
 """The channels of a chart whose fields are written: words, and what stands along an axis."""
 
@@ -95,10 +98,10 @@ def drawn(spec: object, rows: list[dict]) -> Iterator[str]:
             if spec.get("as", "").startswith("told_"):  # a code and its words
                 yield from json.loads(part[: part.index("[")]).values()
                 continue
-            yield from ("".join(found) for found in LETTERS.findall(part.replace("data('rows')", "")))
+            yield from ("".join(found) for found in LETTERS.findall(COLUMNS.sub("", part)))
             for field in re.findall(r"datum\.(\w+)", part):
                 yield from (row[field] for row in rows if isinstance(row.get(field), str))
-        elif name in ("align", "baseline", "test"):
+        elif name in ("align", "baseline", "dx", "dy", "fontWeight", "strokeDash", "test"):  # how, not what
             continue
         elif name == "encoding":
             for channel in WRITTEN:

@@ -57,7 +57,8 @@ class Browser:
             node.run = self.run
         before = node.below.get(path[-1])
         if delta.WhichOneof("type") == "new_element":
-            text = EMPTY if delta.new_element.HasField("empty") else delta.new_element.markdown.body
+            element = delta.new_element
+            text = EMPTY if element.HasField("empty") else element.markdown.body or element.vega_lite_chart.spec
             node.below[path[-1]] = Node(text, self.run, is_text=True)
             return
         sort = delta.add_block.WhichOneof("type")
@@ -87,6 +88,8 @@ def run_of(name, drawn, page="page", ends=ForwardMsg.FINISHED_SUCCESSFULLY, frag
         message = ForwardMsg()
         if sort == "text":
             message.delta.new_element.markdown.body = text
+        elif sort == "figure":
+            message.delta.new_element.vega_lite_chart.spec = text
         else:
             getattr(message.delta.add_block, sort).SetInParent()
             message.delta.add_block.id = text
@@ -102,15 +105,15 @@ def run_of(name, drawn, page="page", ends=ForwardMsg.FINISHED_SUCCESSFULLY, frag
 def a_page(draw, path=(0,), deep=3):
     """A page of some texts and blocks, one in another."""
     for at in range(draw.randint(1, 4)):
-        sort = draw.choice(["text", "text", "flex_container", "column"] if deep else ["text"])
+        sort = draw.choice(["text", "figure", "flex_container", "column"] if deep else ["text", "figure"])
         yield (*path, at), sort, draw.choice("abc")
-        if sort != "text":
+        if sort not in ("text", "figure"):
             yield from a_page(draw, (*path, at), deep - 1)
 
 
 def changes(browser, messages):
     """What a browser was sent of a run, by kind."""
-    browser.shown.say_that_it_ran()
+    browser.shown.send_what_waits()
     browser.sent.clear()
     for message in messages:
         browser.shown.take(message)
@@ -159,6 +162,7 @@ def test_whatever_runs_come_a_browser_shows_what_the_last_one_drew(browser):
         if not early:
             fresh = Browser()
             changes(fresh, run_of(str(number), drawn))
+            browser.shown.send_what_waits()
             assert browser.tree() == fresh.tree()
 
 
@@ -225,7 +229,7 @@ RAN = ["new_session", "session_status_changed", "script_finished"]
 def at_rest(browser):
     """What a browser is told when it has drawn what it was sent, by kind."""
     browser.sent.clear()
-    browser.shown.say_that_it_ran()
+    browser.shown.send_what_waits()
     return [message.WhichOneof("type") for message in browser.sent]
 
 
@@ -251,22 +255,43 @@ def test_where_a_figure_has_moved_a_run_is_sent_whole_and_where_words_have_it_is
         assert ("new_session" in changes(browser, named("2", 1, draws))) == (draws == "vega_lite_chart")
 
 
-def test_a_figure_that_stands_in_its_place_comes_first(browser):
-    """A browser draws the first message by itself, and the others together."""
+def test_a_figure_that_stands_in_its_place_comes_alone_before_its_run_has_ended(browser):
+    """A browser draws what comes together together: words and fields would delay the figure that is pressed for."""
 
-    def figured(name, text, sort="flex_container"):
-        begun, status, *above, ended = run_of(name, [((0, 0), "text", text), ((0, 1), sort, "")])
-        chart = ForwardMsg()
-        chart.delta.new_element.vega_lite_chart.spec = text
-        populate_hash_if_needed(chart)
-        chart.metadata.delta_path.extend((0, 1, 0))
-        return [begun, status, *above, chart, ended]
+    def figured(name, text, sort="flex_container", *before):
+        drawn = [((0, 0), "text", text), ((0, 1), sort, ""), *before, ((0, 1, 0), "figure", text)]
+        return list(run_of(name, drawn))
 
     changes(browser, figured("1", "a"))
-    changes(browser, figured("2", "b"))
-    assert [list(message.metadata.delta_path) for message in browser.sent] == [[0, 1, 0], [0, 0]]
-    changes(browser, figured("3", "c", "column"))
-    assert [list(message.metadata.delta_path) for message in browser.sent] == [[0, 0], [0, 1], [0, 1, 0]]
+    *begun, ended = figured("2", "b")
+    assert changes(browser, begun) == ["delta"]
+    assert browser.sent[0].metadata.delta_path == [0, 1, 0]
+    browser.shown.take(ended)
+    assert at_rest(browser) == ["delta", *RAN]
+    assert browser.sent[0].metadata.delta_path == [0, 0]
+    assert not changes(browser, figured("3", "c", "column")[:-1])
+    changes(browser, run_of("4", [], ends=ForwardMsg.FINISHED_EARLY_FOR_RERUN))
+    changes(browser, figured("5", "c"))
+    assert not changes(browser, figured("6", "d", "flex_container", ((0, 1, 0), "text", "not yet"))[:-1])
+
+
+def test_a_run_that_is_given_up_after_its_figure_is_sent_whole(browser):
+    page = [((0, 0), "text", "a"), ((0, 1), "figure", "a")]
+    changes(browser, run_of("1", page))
+    early = ForwardMsg.FINISHED_EARLY_FOR_RERUN
+    given_up = changes(browser, run_of("2", [page[0], ((0, 1), "figure", "b")], ends=early))
+    assert given_up == ["delta", "new_session", "session_status_changed", "delta", "delta", "script_finished"]
+    assert changes(browser, run_of("3", page)).count("delta") == len(page)
+
+
+def test_what_comes_outside_of_a_run_comes_after_what_waited(browser):
+    changes(browser, run_of("1", PAGE))
+    changes(browser, run_of("2", [*PAGE[:3], ((0, 1, 1), "text", "e")]))
+    late = next(message for message in run_of("", [((0, 0), "text", "late")]) if message.metadata.delta_path)
+    browser.sent.clear()
+    browser.shown.take(late)
+    assert [message.WhichOneof("type") for message in browser.sent] == [*RAN, "delta"]
+    assert browser.tree()[1][0][1][0] == ("late", {})
 
 
 def test_that_a_run_began_and_ended_is_said_at_rest(browser):

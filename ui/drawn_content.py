@@ -1,0 +1,45 @@
+"""What a message of a run draws, as far as one has to know that to tell it from another."""
+
+from dataclasses import dataclass
+
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+_OPENED = frozenset({"dialog"})
+"""What a visitor closes without a word to the server, which opens it each time; tabs and folds go by a value."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What stands at a place: of what sort, its hash, and the widget or the named block that it is."""
+
+    sort: str = ""
+    hash: str = ""
+    widget: str = ""
+    acts: bool = False
+    """It does something each time it comes, whatever came before."""
+    script: str = ""
+    """The page that it is of, or the shell."""
+
+    def is_as(self, other: "Content") -> bool:
+        """Whether it may take the other's place: it is of its sort, and that widget or named block."""
+        return (self.sort, self.widget) == (other.sort, other.widget)
+
+
+def drawn_by(message: ForwardMsg) -> str:
+    """What sort of element it draws; none where it is a block, or says something else."""
+    return message.delta.new_element.WhichOneof("type") or ""
+
+
+def content_of(message: ForwardMsg) -> Content:
+    """What it puts at its place."""
+    delta, script = message.delta, message.metadata.active_script_hash
+    sort = delta.WhichOneof("type")
+    if sort == "add_block":
+        block = delta.add_block.WhichOneof("type")
+        return Content(f"block {block}", message.hash, delta.add_block.id, block in _OPENED, script)
+    if sort == "new_transient":
+        return Content(sort)
+    element = delta.new_element
+    drawn = getattr(element, element.WhichOneof("type") or "", None)
+    acts = element.has_one_shot_effect or getattr(drawn, "set_value", False)
+    return Content("element", message.ref_hash or message.hash, str(getattr(drawn, "id", "")), acts, script)
