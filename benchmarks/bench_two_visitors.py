@@ -10,6 +10,9 @@ machine does falls on both. Printed: the median and the 95th percentile of the f
 import argparse
 import multiprocessing
 import sys
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import islice
 from statistics import median, quantiles
 
 from benchmarks.served import served
@@ -32,8 +35,8 @@ def hostile(
                 visitor.set("log_text", f"{PASTE}{count}")
 
 
-def measured(rounds: int, reruns: int) -> tuple[list[float], list[float]]:
-    """Seconds of the first visitor's reruns, alone and beside the other."""
+def measuring(reruns: int) -> Iterator[tuple[list[float], list[float]]]:
+    """Seconds of the first visitor's reruns so far, alone and beside the other: so many more of each a round."""
     context = multiprocessing.get_context("spawn")
     at_work, over = context.Event(), context.Event()
     with served() as url:
@@ -44,14 +47,16 @@ def measured(rounds: int, reruns: int) -> tuple[list[float], list[float]]:
             for batch in range(1, min(reruns, 20) + 1):
                 visitor.set("batch", batch)
             alone, beside = [], []
-            for _ in range(rounds):
-                for found, works in ((alone, False), (beside, True)):
-                    (at_work.set if works else at_work.clear)()
-                    visitor.set("batch", 100)  # what is under way ends, or begins
-                    found += [visitor.set("batch", batch % 20 + 1) for batch in range(reruns)]
-        over.set()
-        other.join(30)
-    return alone, beside
+            try:
+                while True:
+                    for found, works in ((alone, False), (beside, True)):
+                        (at_work.set if works else at_work.clear)()
+                        visitor.set("batch", 100)  # what is under way ends, or begins
+                        found += [visitor.set("batch", batch % 20 + 1) for batch in range(reruns)]
+                    yield alone, beside
+            finally:
+                over.set()
+                other.join(30)
 
 
 def p95(spent: list[float]) -> float:
@@ -64,7 +69,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--reruns", type=int, default=25)
     asked = parser.parse_args()
-    alone, beside = measured(asked.rounds, asked.reruns)
+    with closing(measuring(asked.reruns)) as found:
+        alone, beside = next(islice(found, asked.rounds - 1, None))
     for name, spent in (("alone", alone), ("beside", beside)):
         print(f"{name:8} n={len(spent)} median {1e3 * median(spent):6.1f} ms  p95 {1e3 * p95(spent):6.1f} ms")
     ratio = p95(beside) / p95(alone)
