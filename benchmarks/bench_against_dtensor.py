@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from types import ModuleType
 
-from core.two_way_tp import MINI_GPT
+from core.two_way_tp.predictions import MINI_GPT
 from distributed import grammar, local_ranks
 from distributed.collectives import Group
 from distributed.decode import greedy

@@ -1,13 +1,48 @@
-"""Errors a learner can cause. Each message gives the quantity, its value, the rule and the way out."""
+"""What there is to say of an answer, and errors a learner can cause.
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+A remark is a code that `content/` words; an error's message gives the quantity, its value, the rule, the way out.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-
-from core.remark import Remark
 
 LONGEST_MESSAGE = 2_000
 """Characters of a message: what somebody typed may stand in it, and be of any length."""
+LONGEST_VALUE = 1_000
+"""Characters of a value: a word of somebody's paste may be one, and of any length."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """`code` is a file of content/ and a block of it: `placement.memory` is `## remark.memory` in placement.md.
+
+    Values are rows, quantities in SI and names; one that is a remark itself is worded in its place, and None is
+    left out. `line` counts the lines of a pasted text from one; 0 where it is of no line.
+    """
+
+    code: str
+    values: Mapping[str, object] = field(default_factory=dict)
+    line: int = 0
+
+
+def remark(code: str, line: int = 0, **values: object) -> Remark:
+    """A remark by its code and values, of a longer text its beginning."""
+    return Remark(code, {name: _bounded(value) for name, value in values.items()}, line)
+
+
+def _bounded(value: object) -> object:
+    if isinstance(value, str) and len(value) > LONGEST_VALUE:
+        return f"{value[:LONGEST_VALUE]}…"
+    return value
+
+
+def once(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
+    """Each thing once, where it is first said."""
+    first: dict[tuple[str, str], Remark] = {}
+    for each in remarks:
+        first.setdefault((each.code, repr(each.values)), each)
+    return tuple(first.values())
 
 
 def shortened(value: object) -> str:

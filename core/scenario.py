@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 from core.catalog import gpu, link, model
 from core.catalog.links import timed_row
-from core.errors import OutOfRangeError, ShardlabError, shortened
-from core.remark import Remark, remark
+from core.errors import OutOfRangeError, Remark, ShardlabError, remark, shortened
 from core.specs import DTYPE_BYTES, GpuSpec, LinkSpec, ModelSpec
 from core.text.numbers import whole
 

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from core.models.kv_cache import kv_heads_per_rank
+from core.models.kv_cache import heads_on_rank
 from core.specs import ModelSpec
 from distributed.collectives import Group
 from distributed.layers import ShardedEmbedding
@@ -24,7 +24,7 @@ class KVCache:
         return None
 
     def __init__(self, spec: ModelSpec, group: Group, max_tokens: int, batch: int = 1, **where: Any) -> None:
-        heads = kv_heads_per_rank(spec, group.size)
+        heads = heads_on_rank(spec.num_key_value_heads, group.size)
         self.store = torch.zeros(2, spec.num_hidden_layers, batch, heads, max_tokens, spec.head_dim, **where)
         self.length = 0
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from core.two_way_tp import MINI_GPT
+from core.two_way_tp.predictions import MINI_GPT
 from distributed import checkpoint
 from distributed.collectives import Group
 from distributed.decode import greedy

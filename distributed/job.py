@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from core.specs import ModelSpec
-from core.two_way_tp import MINI_GPT, SHAPE_FIELDS, gpt
+from core.two_way_tp.predictions import MINI_GPT, SHAPE_FIELDS, gpt
 from distributed import checkpoint, tokenizer
 from distributed.collectives import Group
 from distributed.decoder import Decoder

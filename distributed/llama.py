@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.errors import require_divides
-from core.models.kv_cache import kv_heads_per_rank
+from core.models.kv_cache import heads_on_rank
 from core.specs import ModelSpec
 from distributed.collectives import Group
 from distributed.decoder import Block, Decoder, KVCache
@@ -103,7 +103,7 @@ class GroupedAttention(nn.Module):
         self.layer = layer
         self.head_dim = spec.head_dim
         self.heads = require_divides("num_attention_heads", spec.num_attention_heads, "tp_size", group.size)
-        self.kv_heads = kv_heads_per_rank(spec, group.size)
+        self.kv_heads = heads_on_rank(spec.num_key_value_heads, group.size)
         width = spec.num_attention_heads * spec.head_dim
         self.q_proj = ColumnParallelLinear(spec.hidden_size, width, group, spec.qkv_bias)
         self.k_proj = KVParallelLinear(spec, group)

@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 
 from core.models.weights import held_weight_bytes
-from core.two_way_tp import WIDTHS
+from core.two_way_tp.predictions import WIDTHS
 from distributed import collectives, machine
 from distributed.baseline import arms_of_one_process
 from distributed.collectives import Group

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from core.two_way_tp import MINI_GPT
+from core.two_way_tp.predictions import MINI_GPT
 from core.two_way_tp.scaling import fitted_sweep, sums_s
 from core.units import binary_bytes, seconds
 from distributed import machine

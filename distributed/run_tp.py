@@ -24,7 +24,7 @@ import torch
 
 from core.errors import ShardlabError
 from core.models.kv_cache import kv_blocks
-from core.two_way_tp import GPTS, MINI_GPT, all_reduce_payload_bytes
+from core.two_way_tp.predictions import GPTS, MINI_GPT, all_reduce_payload_bytes
 from distributed import checkpoint, collectives, machine
 from distributed.baseline import Alone, arms_alone
 from distributed.collectives import Group

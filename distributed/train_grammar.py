@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from core.two_way_tp import MINI_GPT
+from core.two_way_tp.predictions import MINI_GPT
 from distributed import checkpoint
 from distributed.collectives import Group
 from distributed.grammar_corpus import Example, corpus, part

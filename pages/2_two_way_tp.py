@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.two_way_tp import GPTS, MINI_GPT, slowdown
+from core.two_way_tp.predictions import GPTS, MINI_GPT
+from core.two_way_tp.reconcile import slowdown
 from runtime import captures
 from runtime.content import slug
 from runtime.prose import said

@@ -19,8 +19,9 @@ from pathlib import Path
 
 from core.clinic.hang import Fault
 from core.errors import ShardlabError, UnknownNameError
-from core.two_way_tp import RunLog, RunResult, ScalingRun, read_log, read_result, read_scaling
-from core.two_way_tp.result import read_manifest
+from core.two_way_tp.result import RunResult, read_manifest, read_result
+from core.two_way_tp.run_log import RunLog, read_log
+from core.two_way_tp.scaling import ScalingRun, read_scaling
 from runtime.files import DATA
 
 CAPTURES, CURVES, REPEATS = DATA / "captures", DATA / "curves", DATA / "repeats"

@@ -21,8 +21,11 @@ from pathlib import Path
 
 from core.errors import ShardlabError
 from core.specs import ModelSpec
-from core.two_way_tp import MINI_GPT, RunResult, paid_run, read_log, read_result
+from core.two_way_tp import paid_run
 from core.two_way_tp.paid_run import CLOUD, STUB, Instance
+from core.two_way_tp.predictions import MINI_GPT
+from core.two_way_tp.result import RunResult, read_result
+from core.two_way_tp.run_log import read_log
 from core.two_way_tp.spend import cost_usd
 from runtime.budget import LEDGER, BudgetGuard
 from runtime.files import ROOT, write_whole

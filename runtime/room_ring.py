@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.cluster.by_hand import RingByHand
-from core.cluster.standing import WAIT_S, Hand, Rank, Run, Standing
 from core.collectives.programs import Array
+from core.course.cluster.by_hand import RingByHand
+from core.course.cluster.standing import WAIT_S, Hand, Rank, Run, Standing
 
 FEWEST, MOST = 2, 64
 SIZES = (1, 2, 4)

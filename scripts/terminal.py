@@ -21,8 +21,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NoReturn, ParamSpec
 
-from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError, nearest
-from core.remark import Remark
+from core.errors import OutOfRangeError, Remark, ShardlabError, UnreadableTextError, nearest
 from core.units import MIB, binary_bytes
 from runtime.files import text_of
 from runtime.prose import explained, said, worded

@@ -73,7 +73,6 @@ EXCEPTIONS = {
 ORDER = (
     *(
         "units",
-        "remark",
         "errors",
         "text",
         "specs",
@@ -82,7 +81,7 @@ ORDER = (
         "scenario",
         "models",
     ),
-    *("collectives", "links", "cluster"),
+    *("collectives", "links"),
     *("sharding_math", "comm_cost", "steps", "pipeline_bubble", "serving", "evidence", "placement"),
     *("two_way_tp", "startup_log", "strategy", "clinic", "course"),
 )

@@ -8,8 +8,7 @@ A link fitted to a sweep of lab 02's says over what: own_120_1.9_0_2_gloo
 
 import re
 
-from core.errors import OutOfRangeError
-from core.remark import Remark, remark
+from core.errors import OutOfRangeError, Remark, remark
 from core.specs import LinkSpec
 from core.text.numbers import figure, whole
 from core.units import GB, plain

@@ -6,7 +6,7 @@ from core.catalog import gpu, link, model
 from core.clinic.case import Case, Figure, Name, Term, bars
 from core.comm_cost.bill import Step
 from core.comm_cost.measured import MeasuredPoint, measured_bill, measured_waits_s
-from core.models.kv_cache import kv_heads_per_rank
+from core.models.kv_cache import heads_on_rank
 from core.models.weights import read_weight_bytes
 
 MODEL, GPU, SERIES = "llama-3-8b", "l40s", "l40s-nccl"
@@ -39,8 +39,8 @@ def eight_ranks(points: Sequence[MeasuredPoint]) -> Case:
             Figure("saved", compute[4] - compute[8]),
             Figure("paid", comm[8] - comm[4]),
             Figure("weights_8", read_weight_bytes(model(MODEL)) / 8, "bytes"),
-            Figure("kv_heads_4", kv_heads_per_rank(model(MODEL), 4), "count"),
-            Figure("kv_heads_8", kv_heads_per_rank(model(MODEL), 8), "count"),
+            Figure("kv_heads_4", heads_on_rank(model(MODEL).num_key_value_heads, 4), "count"),
+            Figure("kv_heads_8", heads_on_rank(model(MODEL).num_key_value_heads, 8), "count"),
             Figure("payload", steps[8].payload_bytes, "bytes"),
             Figure("wire_time", 2 * 7 / 8 * steps[8].payload_bytes / link("pcie-4").bandwidth_bytes_per_s),
             Figure("one_8_least", latency[8] / steps[8].all_reduces),

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.catalog.measured_link import measured_link
+from core.errors import Remark, remark
 from core.links.nccl_tests import Table
 from core.links.nccl_tests.figures import bus_factor
-from core.remark import Remark, remark
 from core.specs import LinkSpec
 
 Floats = NDArray[np.float64]

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from core.errors import UnreadableTextError
+from core.errors import Remark, UnreadableTextError
 from core.links.fit import LinkFit, doubts, fit_links, why_not_fitted
 from core.links.nccl_tests import Table, read_tables
-from core.remark import Remark
 
 MOST_TABLES, MOST_ROWS = 500, 2_000
 """More than any paste holds, and than a table has; a figure of more points is nobody's to read."""

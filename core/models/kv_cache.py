@@ -209,14 +209,6 @@ def _state_bytes(block: Block, model: ModelSpec, tp_size: int) -> float:
     return matrix + channels * (block.conv_kernel - 1) * 2
 
 
-def kv_heads_per_rank(model: ModelSpec, tp_size: int) -> int:
-    """KV heads on one rank, at least one.
-
-    Raises IndivisibleError when neither of `num_key_value_heads` and `tp_size` divides the other.
-    """
-    return heads_on_rank(model.num_key_value_heads, tp_size)
-
-
 def heads_on_rank(heads: int, tp_size: int) -> int:
     """Of so many heads those of one rank: distributed, and repeated where ranks outnumber them.
 

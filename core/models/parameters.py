@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.errors import OutOfRangeError
+from core.errors import OutOfRangeError, require_positive
 from core.models.parts import VECTORS_A_NORM, layer_parts
 from core.specs import DTYPE_BYTES, ModelSpec
 
@@ -102,9 +102,13 @@ def multiplied_parameters(model: ModelSpec) -> int:
     return count.active - count.positions - looked_up
 
 
-def padded_vocab_size(vocab_size: int) -> int:
-    """The vocabulary rounded up to the padding that engines use."""
-    return -(-vocab_size // VOCAB_PADDING) * VOCAB_PADDING
+def padded_vocab_size(vocab_size: int, multiple: int = VOCAB_PADDING) -> int:
+    """The vocabulary with rows added until it divides: by what engines use, or by the ranks of lab 02.
+
+    ⌈V/m⌉ · m
+    """
+    require_positive(vocab_size=vocab_size, multiple=multiple)
+    return -(-vocab_size // multiple) * multiple
 
 
 def dtype_bytes(dtype: str) -> float:

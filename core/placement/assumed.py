@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from core.errors import Remark, remark
 from core.evidence.accuracy import accuracy_of, first_band, widens
 from core.evidence.calibration import calibration_of, prompt_efficiency
 from core.evidence.kinds import layer_kind
@@ -10,7 +11,6 @@ from core.models.kv_cache import kept_tokens, kv_bytes_per_token, state_bytes_pe
 from core.models.parameters import total_parameters
 from core.placement.plan import Question
 from core.placement.trace import targets
-from core.remark import Remark, remark
 from core.specs import GpuSpec, ModelSpec
 
 

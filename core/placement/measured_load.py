@@ -6,10 +6,9 @@ from math import inf, isfinite
 
 import numpy as np
 
-from core.errors import OutOfRangeError
+from core.errors import OutOfRangeError, Remark, remark
 from core.placement.plan import Plan, Question, judge
 from core.placement.under_load import engine_cost
-from core.remark import Remark, remark
 from core.serving.arrivals import Requests, poisson_arrivals
 from core.serving.bench_results import BenchResult
 from core.serving.simulate import LoadResult, simulate

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.errors import ShardlabError
+from core.errors import Remark, ShardlabError, remark
 from core.evidence.accuracy import Band, decode_band
 from core.evidence.calibration import calibration_of, prompt_efficiency
 from core.evidence.kinds import prompt_launch_s
@@ -15,7 +15,6 @@ from core.placement.preflight_checks import ENGINE_NAMES, Engine
 from core.placement.rank_memory import Budget, RankMemory, rank_memories
 from core.placement.step_terms import Served
 from core.placement.steps import Timing, timing
-from core.remark import Remark, remark
 from core.sharding_math.tp_sizes import check_tp_size
 from core.specs import ModelSpec
 from core.steps.model import Efficiency

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 
-from core.errors import OutOfRangeError, ShardlabError, require_divides, require_non_negative
+from core.errors import OutOfRangeError, Remark, ShardlabError, remark, require_divides, require_non_negative
 from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank, sequence_bytes
 from core.models.loaded_weights import Stage, StoredTensor, allocated_bytes, rank_tensors, stages
 from core.models.weights import held_weight_bytes
 from core.placement.demand import Demand
 from core.placement.layout import Layout
-from core.remark import Remark, remark
 from core.specs import GpuSpec, ModelSpec
 from core.units import GB, decimal_bytes
 

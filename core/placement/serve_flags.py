@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 
+from core.errors import Remark, remark
 from core.models.checkpoint import checkpoint_width
 from core.models.loaded_weights import stages
 from core.placement.demand import Demand
@@ -15,7 +16,6 @@ from core.placement.plan import Plan, Question
 from core.placement.preflight import Refused, preflight
 from core.placement.preflight_checks import Engine
 from core.placement.under_load import chunk_tokens, engine_cost
-from core.remark import Remark, remark
 from core.serving.load import EngineCost
 from core.specs import ModelSpec
 

@@ -12,12 +12,12 @@ from itertools import islice
 from math import ceil
 
 from core.collectives.cost import as_measured
+from core.errors import Remark, remark
 from core.models.kv_cache import sequence_bytes
 from core.placement.cluster import MOST_GPUS
 from core.placement.layout import Layout, layouts
 from core.placement.plan import Plan, Question, judge
 from core.placement.under_load import REQUESTS, chunk_tokens, engine_cost
-from core.remark import Remark, remark
 from core.serving.curve import Promise, most_kept_per_s
 from core.specs import LinkSpec
 

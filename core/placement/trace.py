@@ -4,10 +4,10 @@ from math import isinf
 
 from core.catalog import GPUS
 from core.collectives.across import FAR, HELD
+from core.errors import Remark, remark
 from core.placement.plan import Plan, Question
 from core.placement.planner import WITHIN_ERROR, Placement
 from core.placement.shortlist import is_split_of
-from core.remark import Remark, remark
 from core.steps.model import CROSSING_ELSEWHERE_S, CROSSING_S
 
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from math import inf, isfinite
 
-from core.errors import UnreadableTextError
-from core.remark import Remark, remark
+from core.errors import Remark, UnreadableTextError, remark
 from core.serving.bench_results import CLOCKS, MOST, BenchResult, Clock, Clocked, assembled
 from core.serving.saved_results import KEYS, results_in
 from core.serving.statistics import as_printed, statistics

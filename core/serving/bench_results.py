@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Literal
 
-from core.remark import Remark, remark
+from core.errors import Remark, remark
 
 Clock = Literal["ttft", "tpot", "itl", "e2el"]
 """To the first token; a request's own mean between tokens; between any two tokens; from end to end."""

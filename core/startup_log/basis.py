@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError
+from core.errors import OutOfRangeError, Remark, ShardlabError, UnreadableTextError, remark
 from core.models.kv_cache import BLOCK_TOKENS, hybrid_block_tokens, state_bytes_per_sequence
 from core.models.loaded_weights import Stage, rank_tensors, stages
-from core.remark import Remark, remark
 from core.specs import ModelSpec
 from core.startup_log.figures import printed
 from core.startup_log.records import (

@@ -8,8 +8,7 @@ the figures are taken in starts, each with its own memory.
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 
-from core.errors import ShardlabError
-from core.remark import Remark, remark
+from core.errors import Remark, ShardlabError, remark
 from core.startup_log import predict_cache
 from core.startup_log.basis import Basis, same_count
 from core.startup_log.lines import masked

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, floor, isclose
 
+from core.errors import remark
 from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank
 from core.models.loaded_weights import Stage
 from core.models.parameters import dtype_bytes
-from core.remark import remark
 from core.startup_log.basis import ROW_BYTES, TOLERANCE, Basis, same_count, within
 from core.startup_log.pools import pools, requests
 from core.startup_log.records import Doubt, Figure, Memory, Prediction, Settings, UnpredictedError

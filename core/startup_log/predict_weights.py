@@ -3,9 +3,9 @@
 from dataclasses import replace
 from math import inf
 
+from core.errors import Remark, remark
 from core.models.checkpoint import may_be_of_meta
 from core.models.loaded_weights import Stage, loaded_weight_bytes, rank_tensors, reserved_bytes
-from core.remark import Remark, remark
 from core.specs import ModelSpec
 from core.startup_log.basis import TOLERANCE, Basis, within
 from core.startup_log.records import Doubt, Figure, Prediction, UnpredictedError

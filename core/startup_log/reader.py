@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from core.errors import UnreadableTextError
-from core.remark import Remark, once, remark
+from core.errors import Remark, UnreadableTextError, once, remark
 from core.startup_log.basis import Run, basis_of, main_basis, runs
 from core.startup_log.checking import checks
 from core.startup_log.lines import LIMIT_LINES, read_lines

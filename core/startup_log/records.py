@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
-from core.remark import Remark
+from core.errors import Remark
 from core.specs import ModelSpec
 
 Engine = Literal["vllm", "sglang", "tensorrt-llm"]

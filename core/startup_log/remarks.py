@@ -3,8 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from core.errors import divisors
-from core.remark import Remark, once, remark
+from core.errors import Remark, divisors, once, remark
 from core.startup_log.records import LogLine
 from core.text.numbers import whole
 

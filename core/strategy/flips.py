@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import log2
 from typing import Any, Literal
 
-from core.remark import Remark, remark
+from core.errors import Remark, remark
 from core.specs import LinkSpec
 from core.strategy.picker import Answer, Goal, Question, answer
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from core.errors import Remark, remark
 from core.placement.asked import usual_cache, usual_width
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
@@ -15,7 +16,6 @@ from core.placement.plan import Question as ServingQuestion
 from core.placement.planner import WITHIN_ERROR, Placement, place
 from core.placement.rank_memory import measured_budget
 from core.placement.trace import decisions, taken
-from core.remark import Remark, remark
 from core.specs import ModelSpec
 from core.strategy.training.choice import TrainingChoice, TrainingDemand, choose
 from core.strategy.training.layout import ZERO_NAMES, Strategy

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from core.errors import ShardlabError, UnreadableTextError
+from core.errors import Remark, ShardlabError, UnreadableTextError, remark
 from core.evidence.accuracy import Band
 from core.evidence.calibration import calibration_of
 from core.links.fit import link_of
@@ -20,7 +20,6 @@ from core.placement.plan import Plan, Question, judge
 from core.placement.planner import Placement
 from core.placement.rank_memory import Overhead
 from core.placement.under_load import place_under_load
-from core.remark import Remark, remark
 from core.serving.arrivals import seeded
 from core.serving.bench_reader import read_bench_results
 from core.serving.bench_results import BenchResult

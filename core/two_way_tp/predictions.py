@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.errors import UnknownNameError, require_divides, require_positive
-from core.models.kv_cache import kv_heads_per_rank
-from core.models.parameters import count_parameters, dtype_bytes
+from core.models.kv_cache import heads_on_rank
+from core.models.parameters import count_parameters, dtype_bytes, padded_vocab_size
 from core.sharding_math.step_ledger import ends_ledger, step_ledger
 from core.specs import ModelSpec
 
@@ -128,15 +128,6 @@ class RankWeights:
         return round((self.sharded + self.whole) * self.bytes_per_element)
 
 
-def padded_vocab_size(vocab_size: int, tp_size: int) -> int:
-    """The vocabulary with rows added until it divides.
-
-    ⌈V/N⌉ · N
-    """
-    require_positive(vocab_size=vocab_size, tp_size=tp_size)
-    return -(-vocab_size // tp_size) * tp_size
-
-
 def weights_per_rank(model: ModelSpec, tp_size: int) -> RankWeights:
     """What one rank of a dense decoder holds: GPT-2's shape, Llama's or Qwen's.
 
@@ -146,7 +137,7 @@ def weights_per_rank(model: ModelSpec, tp_size: int) -> RankWeights:
 
     Raises IndivisibleError when the heads or the intermediate size do not divide.
     """
-    kv_heads = kv_heads_per_rank(model, tp_size)
+    kv_heads = heads_on_rank(model.num_key_value_heads, tp_size)
     require_divides("num_attention_heads", model.num_attention_heads, "tp_size", tp_size)
     require_divides("intermediate_size", model.intermediate_size, "tp_size", tp_size)
     count, layers, d = count_parameters(model), model.num_hidden_layers, model.hidden_size

@@ -5,15 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from core.models.kv_cache import kv_bytes_per_token_per_rank, kv_heads_per_rank
-from core.models.parameters import dtype_bytes
-from core.remark import Remark, remark
+from core.errors import Remark, remark
+from core.models.kv_cache import heads_on_rank, kv_bytes_per_token_per_rank
+from core.models.parameters import dtype_bytes, padded_vocab_size
 from core.two_way_tp.predictions import (
     all_gather_payload_bytes,
     all_reduce_bytes_per_token,
     all_reduce_payload_bytes,
     all_reduces_per_token,
-    padded_vocab_size,
     token_time_s,
     weights_per_rank,
 )
@@ -100,7 +99,7 @@ def token_parts(log: RunLog) -> TokenParts:
 def _readings(log: RunLog) -> Iterator[Reading]:
     model, ranks, rank = log.model, log.tp_size, weights_per_rank(log.model, log.tp_size)
     count, row_bytes = all_reduces_per_token(model, ranks), all_reduce_payload_bytes(model)
-    width, heads = dtype_bytes(model.weight_dtype), kv_heads_per_rank(model, ranks)
+    width, heads = dtype_bytes(model.weight_dtype), heads_on_rank(model.num_key_value_heads, ranks)
 
     def line(event: str, index: int = 0) -> LogLine:
         return [line for line in log.lines if line.event == event][index]

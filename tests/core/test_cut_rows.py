@@ -19,8 +19,9 @@ from core.placement.topology import read_node, read_topology
 from core.serving.bench_reader import read_bench_results
 from core.serving.trace import read_trace
 from core.startup_log.reader import read_log
-from core.two_way_tp import read_log as read_run
-from core.two_way_tp import read_result, read_scaling
+from core.two_way_tp.result import read_result
+from core.two_way_tp.run_log import read_log as read_run
+from core.two_way_tp.scaling import read_scaling
 from runtime import captures
 from tests.core.links.printed_tables import table
 from tests.core.serving.test_bench_results import PRINTED, SAVED

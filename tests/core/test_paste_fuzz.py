@@ -32,8 +32,8 @@ from core.startup_log.reader import read_log
 from core.strategy.refit import overhead_of
 from core.text.numbers import number, whole_number
 from core.text.quantity import read_quantity
-from core.two_way_tp import read_log as read_run
 from core.two_way_tp.result import read_result
+from core.two_way_tp.run_log import read_log as read_run
 from core.two_way_tp.scaling import read_scaling
 from runtime import captures
 from runtime.files import text_of

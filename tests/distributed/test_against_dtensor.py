@@ -11,7 +11,7 @@ from torch import nn  # noqa: E402
 
 from core.sharding_math.group import Group as LabGroup  # noqa: E402
 from core.sharding_math.layers import mlp_layer  # noqa: E402
-from core.two_way_tp import MINI_GPT  # noqa: E402
+from core.two_way_tp.predictions import MINI_GPT  # noqa: E402
 from distributed import grammar, mini_gpt  # noqa: E402
 from distributed.decode import greedy  # noqa: E402
 from distributed.job import make_job  # noqa: E402

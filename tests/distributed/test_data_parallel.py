@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 from torch.nn.parallel import DistributedDataParallel  # noqa: E402
 
 from core.models.parameters import total_parameters  # noqa: E402
-from core.two_way_tp import MINI_GPT  # noqa: E402
+from core.two_way_tp.predictions import MINI_GPT  # noqa: E402
 from distributed import collectives, data_parallel, run_ddp  # noqa: E402
 from distributed.collectives import Group  # noqa: E402
 from distributed.data_parallel import buckets  # noqa: E402

@@ -17,7 +17,7 @@ from torch._subclasses.fake_tensor import (  # noqa: E402
 )
 
 from core.models.hf_config import model_from_config  # noqa: E402
-from core.two_way_tp import MINI_GPT  # noqa: E402
+from core.two_way_tp.predictions import MINI_GPT  # noqa: E402
 from distributed import collectives, grammar  # noqa: E402
 from distributed.collectives import Group, TorchGroup  # noqa: E402
 from distributed.decode import FixedStep, greedy  # noqa: E402

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 from core.errors import IndivisibleError, ShardlabError, UnknownNameError  # noqa: E402
 from core.models.kv_cache import kv_bytes_per_token_per_rank  # noqa: E402
 from core.models.parameters import total_parameters  # noqa: E402
-from core.two_way_tp import weights_per_rank  # noqa: E402
+from core.two_way_tp.predictions import weights_per_rank  # noqa: E402
 from distributed import checkpoint  # noqa: E402
 from distributed.checkpoint import CheckpointError  # noqa: E402
 from distributed.collectives import Group  # noqa: E402

@@ -14,7 +14,7 @@ from safetensors import safe_open  # noqa: E402
 
 from core.errors import IndivisibleError  # noqa: E402
 from core.models.parameters import total_parameters  # noqa: E402
-from core.two_way_tp import MINI_GPT, weights_per_rank  # noqa: E402
+from core.two_way_tp.predictions import MINI_GPT, weights_per_rank  # noqa: E402
 from distributed import checkpoint, grammar, train_grammar  # noqa: E402
 from distributed.collectives import Group  # noqa: E402
 from distributed.decode import FixedStep, greedy  # noqa: E402

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from core.two_way_tp import crossover, read_scaling
+from core.two_way_tp.scaling import crossover, read_scaling
 from distributed import baseline, machine, run_curve
 from distributed.local_ranks import run_ranks
 from distributed.run_curve import jobs

@@ -11,7 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from core.two_way_tp import MINI_GPT  # noqa: E402
+from core.two_way_tp.predictions import MINI_GPT  # noqa: E402
 from distributed import run_tp  # noqa: E402
 from distributed.baseline import Alone, measured  # noqa: E402
 from distributed.collectives import Group  # noqa: E402

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.cluster.standing import WAIT_S
+from core.course.cluster.standing import WAIT_S
 from runtime.rooms import ROOMS
 from tests.pages.test_room import opened, text_of
 from ui.cluster import rows, words

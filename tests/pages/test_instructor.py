@@ -18,7 +18,7 @@ from core.models.parameters import count_parameters
 from core.pipeline_bubble.bubble import formulas
 from core.scenario import Scenario
 from core.steps.model import decode_step_s
-from core.two_way_tp import slowdown
+from core.two_way_tp.reconcile import slowdown
 from core.units import percent, plain, seconds
 from runtime import captures, content
 from scripts import classroom, grade

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.catalog import link
-from core.two_way_tp import slowdown
+from core.two_way_tp.reconcile import slowdown
 from core.units import plain
 from runtime import captures
 from runtime.budget import BudgetGuard

@@ -8,7 +8,9 @@ import zipfile
 import pytest
 
 from core.errors import UnknownNameError
-from core.two_way_tp import MINI_GPT, RunLogError, crossover, fitted_link
+from core.two_way_tp.predictions import MINI_GPT
+from core.two_way_tp.run_log import RunLogError
+from core.two_way_tp.scaling import crossover, fitted_link
 from runtime import captures
 from ui.two_way_tp.words_bench import SHAPED, host_fields
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.two_way_tp import GPTS, MINI_GPT, paid_run, read_result
+from core.two_way_tp import paid_run
+from core.two_way_tp.predictions import GPTS, MINI_GPT
+from core.two_way_tp.result import read_result
 from runtime import captures
 from runtime import paid_run as program
 from runtime.budget import BudgetGuard, BudgetGuardExceeded

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from core.catalog import model
-from core.errors import OutOfRangeError, ShardlabError, UnknownNameError, require_divides
+from core.errors import OutOfRangeError, ShardlabError, UnknownNameError, remark, require_divides
 from core.links.fitted_tables import fitted_tables
 from core.links.nccl_tests.tables import read_tables
 from core.models.hf_config import model_from_config
 from core.placement.topology import read_node, read_topology
-from core.remark import remark
 from core.scenario import Scenario
 from core.serving.bench_reader import read_bench_results
 from core.serving.trace import read_trace

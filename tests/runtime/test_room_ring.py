@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.cluster.rounds import fit_rounds
-from core.cluster.standing import WAIT_S
+from core.course.cluster.standing import WAIT_S, fit_rounds
 from runtime.room_ring import (
     AT_RANDOM,
     GONE_S,

@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from core.two_way_tp import read_log, read_result, reconcile
+from core.two_way_tp.reconcile import reconcile
+from core.two_way_tp.result import read_result
+from core.two_way_tp.run_log import read_log
 from runtime import torchrun
 from runtime.locks import HostLock
 from runtime.processes import PARENT, tagged

@@ -3,8 +3,7 @@
 import os
 import time
 
-from core.errors import OutOfRangeError, UnreadableTextError
-from core.remark import remark
+from core.errors import OutOfRangeError, UnreadableTextError, remark
 
 
 def process_id(_: int = 0) -> int:

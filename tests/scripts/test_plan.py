@@ -5,7 +5,7 @@ import json
 import pytest
 
 from core.collectives.across import FAR, HELD
-from core.remark import remark
+from core.errors import remark
 from runtime.prose import worded
 from scripts.plan import main
 from scripts.terminal import NOTHING_FITS

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import cos, hypot, pi, sin
 
-from core.cluster.standing import WAIT_S, Rank, Standing
+from core.course.cluster.standing import WAIT_S, Rank, Standing
 from runtime.prose import said
 from ui.figures.svg import drawing, path, rect, sans, style_of, text
 from ui.theme import SERIF, Palette

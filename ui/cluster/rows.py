@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.cluster.rounds import RoundFit, fit_rounds
-from core.cluster.standing import WAIT_S, Run
+from core.course.cluster.standing import WAIT_S, RoundFit, Run, fit_rounds
 from runtime.prose import said
 from runtime.rows import Row
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.cluster.standing import WAIT_S, Standing
+from core.course.cluster.standing import WAIT_S, Standing
 from runtime import content
 from runtime.prose import said
 from runtime.room_ring import AT_RANDOM, FEWEST, MOST, SIZES, RoomRing

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 
-from core.cluster.standing import WAIT_S, Run, Standing
+from core.course.cluster.standing import WAIT_S, Run, Standing
 from runtime.prose import said
 from ui.cluster.rows import fitted
 

@@ -6,7 +6,7 @@ from core.comm_cost.bill import Bill
 from core.pipeline_bubble.bubble import bubble_fraction, microbatches_for_budget
 from core.scenario import Scenario
 from core.steps.view import View
-from core.two_way_tp import MINI_GPT, weights_per_rank
+from core.two_way_tp.predictions import MINI_GPT, weights_per_rank
 from runtime.quantities import grouped
 
 LABS_OWN = Scenario()

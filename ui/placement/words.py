@@ -6,6 +6,7 @@ from core import catalog
 from core.collectives.cost import as_measured
 from core.comm_cost import bill as bills
 from core.comm_cost.kernels import picked_bill
+from core.errors import remark
 from core.evidence.accuracy import accuracy_of
 from core.evidence.calibration import calibration_of, prompt_efficiency
 from core.evidence.report import Residual, decode_residuals, errors_of
@@ -17,7 +18,6 @@ from core.placement.shortlist import MOST_REFUSED
 from core.placement.topology import Topology
 from core.placement.trace import decisions, targets, usable_source
 from core.placement.under_load import Loaded
-from core.remark import remark
 from core.serving.curve import LADDER
 from core.serving.load import steady_state
 from runtime.catalog_words import short_name

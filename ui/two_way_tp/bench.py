@@ -10,7 +10,10 @@ from core.errors import ShardlabError
 from core.links.fit import link_of
 from core.models.parameters import total_parameters
 from core.specs import LinkSpec
-from core.two_way_tp import MINI_GPT, Duel, RunLog, ScalingRun, duels, fitted_link
+from core.two_way_tp.predictions import MINI_GPT
+from core.two_way_tp.replicas import Duel, duels
+from core.two_way_tp.run_log import RunLog
+from core.two_way_tp.scaling import ScalingRun, fitted_link
 from runtime import captures
 from runtime.captures import Capture
 from runtime.catalog_words import told

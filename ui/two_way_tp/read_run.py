@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from core.two_way_tp import RunLog
-from core.two_way_tp.run_log import Step
+from core.two_way_tp.run_log import RunLog, Step
 from runtime.captures import Capture
 from runtime.kept import kept
 from ui import inputs

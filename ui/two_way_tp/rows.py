@@ -4,15 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.specs import ModelSpec
-from core.two_way_tp import (
-    Reading,
-    RunLog,
-    Slowed,
-    Step,
-    fitted_link,
-    reconcile,
-    token_parts,
-)
+from core.two_way_tp.reconcile import Reading, reconcile, token_parts
+from core.two_way_tp.run_log import RunLog, Slowed, Step
+from core.two_way_tp.scaling import fitted_link
 from runtime.prose import named, said, worded
 from runtime.quantities import grouped, local, plain, seconds, significant
 from runtime.rows import Row, table

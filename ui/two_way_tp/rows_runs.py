@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.two_way_tp import Manifest, PerToken, RunResult
+from core.two_way_tp.result import Manifest, PerToken, RunResult
 from runtime.prose import named, said
 from runtime.quantities import significant
 from runtime.rows import Row

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from core import units
-from core.two_way_tp import Crossover, Duel, RunLog, ScalingRun, crossover, curve
+from core.two_way_tp.replicas import Duel
+from core.two_way_tp.run_log import RunLog
+from core.two_way_tp.scaling import Crossover, ScalingRun, crossover, curve
 from runtime.catalog_words import short_name
 from runtime.prose import named, said
 from runtime.quantities import percent, significant

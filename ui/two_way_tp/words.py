@@ -5,20 +5,13 @@ from statistics import fmean, median
 from typing import TypeVar
 
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
-from core.models.parameters import dtype_bytes, total_parameters
+from core.models.parameters import dtype_bytes, padded_vocab_size, total_parameters
 from core.specs import ModelSpec
-from core.two_way_tp import (
-    RunLog,
-    RunResult,
-    all_reduce_payload_bytes,
-    all_reduces_per_token,
-    fitted_link,
-    padded_vocab_size,
-    slowdown,
-    step_comm_s,
-    token_parts,
-    weights_per_rank,
-)
+from core.two_way_tp.predictions import all_reduce_payload_bytes, all_reduces_per_token, weights_per_rank
+from core.two_way_tp.reconcile import slowdown, token_parts
+from core.two_way_tp.result import RunResult
+from core.two_way_tp.run_log import RunLog
+from core.two_way_tp.scaling import fitted_link, step_comm_s
 from runtime.prose import said
 from runtime.quantities import in_a_row, local, plain, seconds, significant
 from ui.two_way_tp.rows_runs import hardware, recorded_model

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from core.two_way_tp import Duel, RunLog, ScalingRun, crossover, fitted_link
+from core.two_way_tp.replicas import Duel
+from core.two_way_tp.run_log import RunLog
+from core.two_way_tp.scaling import ScalingRun, crossover, fitted_link
 from core.two_way_tp.spend import HOURS_A_DAY, Account, cost_usd, hours_for
 from runtime.kept import kept
 from runtime.prose import said

@@ -23,6 +23,7 @@ from core.comm_cost.bill import (
 from core.course.grading.tasks import QUESTION_POINTS, Lab
 from core.errors import OutOfRangeError
 from core.models.kv_cache import kv_bytes_per_token_per_rank
+from core.models.parameters import padded_vocab_size
 from core.pipeline_bubble.bubble import (
     bubble_fraction,
     bubble_overhead,
@@ -33,7 +34,7 @@ from core.pipeline_bubble.bubble import (
 from core.specs import LinkSpec, ModelSpec
 from core.text.quantity import Dimension
 from core.text.question import Draw, Number, number, pick
-from core.two_way_tp.predictions import GPTS, padded_vocab_size
+from core.two_way_tp.predictions import GPTS
 
 TOLERANCE = 0.01
 """Relative: room for rounding in the working, for no other formula."""

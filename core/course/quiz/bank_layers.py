@@ -5,7 +5,7 @@ from typing import Any
 from core.catalog import model
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
 from core.comm_cost.break_even import crossover_hidden_size
-from core.models.kv_cache import kv_heads_per_rank
+from core.models.kv_cache import heads_on_rank
 from core.models.loaded_weights import loaded_weight_bytes
 from core.models.parameters import padded_vocab_size, total_parameters
 from core.sharding_math.tp_sizes import check_tp_size
@@ -63,7 +63,7 @@ def replicated_kv(rng: Draw) -> Number:
     row, size = model("llama-3-8b"), pick(rng, 4, 8, 16, 32)
     heads = row.num_key_value_heads
     slips = {"part": heads / size, "all": heads}
-    answer = kv_heads_per_rank(row, size)
+    answer = heads_on_rank(row.num_key_value_heads, size)
     return number(answer, "count", slips, model=row.key, heads=heads, size=size)
 
 

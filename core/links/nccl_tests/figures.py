@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from statistics import median
 
+from core.errors import Remark, remark
 from core.links.nccl_tests.records import Half, PrintedRow
-from core.remark import Remark, remark
 from core.units import GB
 
 SHARED = frozenset({"all_gather", "reduce_scatter", "alltoall", "alltoallv", "gather", "scatter", "hypercube"})

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from math import inf
 
+from core.errors import Remark, remark
 from core.links.nccl_tests.figures import (
     SHARED,
     Convention,
@@ -12,7 +13,6 @@ from core.links.nccl_tests.figures import (
 )
 from core.links.nccl_tests.records import Half, PrintedRow
 from core.links.nccl_tests.streams import Section
-from core.remark import Remark, remark
 
 TOLD_BY_RATIO = 64
 """Ranks up to which busbw / algbw is believed against a device list; beyond, it is near its limit."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.remark import Remark
+from core.errors import Remark
 from core.text.numbers import whole
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from core.errors import remark
 from core.links.nccl_tests.headings import GLOO, INTERESTING, take_remark
 from core.links.nccl_tests.lines import (
     CUT_HEAD,
@@ -29,7 +30,6 @@ from core.links.nccl_tests.lines import (
 )
 from core.links.nccl_tests.records import PrintedRow
 from core.links.nccl_tests.streams import Pending, Section, Stream
-from core.remark import remark
 from core.text.lines import LONGEST_LINE
 from core.text.numbers import whole
 

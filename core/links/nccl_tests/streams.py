@@ -6,9 +6,9 @@ A section ends at its footer, and where a heading, a device list or another test
 from dataclasses import dataclass, field
 from math import floor, log
 
+from core.errors import Remark, remark
 from core.links.nccl_tests.lines import first_half_in
 from core.links.nccl_tests.records import Device, PrintedRow
-from core.remark import Remark, remark
 
 
 @dataclass

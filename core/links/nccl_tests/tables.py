@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.errors import UnreadableTextError
+from core.errors import Remark, UnreadableTextError, remark
 from core.links.nccl_tests.figures import (
     MILLISECONDS,
     Convention,
@@ -22,7 +22,6 @@ from core.links.nccl_tests.records import Half, PrintedRow, Row, Table
 from core.links.nccl_tests.saved import as_printed
 from core.links.nccl_tests.sections import sections_of
 from core.links.nccl_tests.streams import Section
-from core.remark import Remark, remark
 from core.text.numbers import figure
 
 

@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from core.collectives.cost import as_measured
-from core.errors import ShardlabError, divisors, require_positive
+from core.errors import Remark, ShardlabError, divisors, remark, require_positive
 from core.models.parameters import count_parameters
 from core.placement.cluster import ClusterSpec
-from core.remark import Remark, remark
 from core.specs import LinkSpec, ModelSpec
 from core.steps.model import MFU
 from core.strategy.training.layout import Recompute, Strategy

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from core.errors import OutOfRangeError, require_divides, require_positive
-from core.models.kv_cache import kv_heads_per_rank
+from core.models.kv_cache import heads_on_rank
 from core.models.parameters import count_parameters
 from core.specs import ModelSpec
 
@@ -95,7 +95,7 @@ def rank_parameters(model: ModelSpec, strategy: Strategy, stage: int = 0) -> Ran
     t, p = strategy.tp_size, strategy.pp_size
     num_layers = require_divides("num_hidden_layers", model.num_hidden_layers, "pp_size", p)
     require_divides("num_attention_heads", model.num_attention_heads, "tp_size", t)
-    kv_heads_per_rank(model, t)
+    heads_on_rank(model.num_key_value_heads, t)
     if strategy.ep_size > 1:
         require_divides("num_experts", model.mixture.num_experts, "ep_size", strategy.ep_size)
     if stage not in range(p):

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from core.errors import Remark, remark
 from core.models.parameters import total_parameters
-from core.remark import Remark, remark
 from core.strategy.training.choice import (
     ACCUMULATED,
     RESERVED_BYTES,

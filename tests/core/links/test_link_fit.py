@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.catalog import link
-from core.errors import ShardlabError
+from core.errors import ShardlabError, remark
 from core.links.fit import (
     doubts,
     fit_link,
@@ -25,7 +25,6 @@ from core.links.fit import (
 )
 from core.links.nccl_tests import Row, Table, read_tables
 from core.links.nccl_tests.figures import printed_table
-from core.remark import remark
 from runtime.prose import worded
 from tests.core.links.printed_tables import header, row, sizes, table, words
 

@@ -44,7 +44,7 @@ MESSAGE = _on_the_clock("test_drawn.py::test_a_message_of_start_here_takes_what_
 PASS = _on_the_clock("test_drawn.py::test_a_pass_of_start_here_is_its_bytes_and_its_arithmetic_on_two_engines")
 
 PEOPLE = Held(
-    "core/cluster/test_by_hand.py::test_times_are_from_the_end_of_a_round_to_the_end_of_the_next_and_of_a_rank_while"
+    "core/course/test_cluster.py::test_times_are_from_the_end_of_a_round_to_the_end_of_the_next_and_of_a_rank_while"
     "_it_had_the_move",
     "people pressed: the server's own clock, and what a fit of it says",
 )

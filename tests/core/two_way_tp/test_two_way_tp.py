@@ -9,27 +9,20 @@ from core.catalog import model
 from core.comm_cost.bill import tp_comm_time_per_step
 from core.errors import IndivisibleError, UnknownNameError
 from core.links.fit import link_of
-from core.models.parameters import total_parameters
-from core.two_way_tp import (
+from core.models.parameters import padded_vocab_size, total_parameters
+from core.two_way_tp.predictions import (
     MINI_GPT,
     SHAPE_FIELDS,
-    RunLogError,
     all_reduce_bytes_per_token,
     all_reduces_per_token,
-    fitted_link,
     gpt,
-    padded_vocab_size,
-    read_log,
-    read_result,
-    reconcile,
-    slowdown,
-    step_comm_s,
-    token_parts,
     token_time_s,
     weights_per_rank,
 )
-from core.two_way_tp.run_log import _step
-from core.two_way_tp.scaling import fitted_sweep, sums_s
+from core.two_way_tp.reconcile import reconcile, slowdown, token_parts
+from core.two_way_tp.result import read_result
+from core.two_way_tp.run_log import RunLogError, _step, read_log
+from core.two_way_tp.scaling import fitted_link, fitted_sweep, step_comm_s, sums_s
 
 
 def log_lines(**changes):

@@ -12,8 +12,10 @@ from core.comm_cost.break_even import crossover_hidden_size
 from core.errors import OutOfRangeError
 from core.models.kv_cache import kv_bytes_per_token
 from core.models.weights import held_weight_bytes, read_weight_bytes
-from core.two_way_tp import WIDTHS, RunLogError, crossover, curve, duels, gpt, read_scaling
-from core.two_way_tp.scaling import predicted
+from core.two_way_tp.predictions import WIDTHS, gpt
+from core.two_way_tp.replicas import duels
+from core.two_way_tp.run_log import RunLogError
+from core.two_way_tp.scaling import crossover, curve, predicted, read_scaling
 
 
 def written(fixed_us=100.0, memory=10e9, together=10e9, points=((64, 0.2), (4096, 170.0))):

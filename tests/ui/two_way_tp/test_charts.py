@@ -5,7 +5,8 @@ from dataclasses import astuple, replace
 import pytest
 
 from core.catalog import gpu, link, model
-from core.two_way_tp import PerToken, duels
+from core.two_way_tp.replicas import duels
+from core.two_way_tp.result import PerToken
 from core.two_way_tp.run_log import Prefill
 from runtime import captures
 from tests.core.two_way_tp.test_two_way_tp_scaling import scaling
