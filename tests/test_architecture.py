@@ -11,6 +11,7 @@ import pytest
 
 from core import units
 from runtime import quantities
+from tests.each import each
 from ui.course.pages import PAGES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -266,7 +267,7 @@ def test_core_imports_point_one_way():
             assert theirs <= mine, f"{name} imports {target}"
 
 
-@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.stem)
+@each("page", PAGES[1:])
 def test_one_stem_names_every_file_of_a_lab(page):
     """Knowing the stem is knowing every file."""
     stem = page.stem

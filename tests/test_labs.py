@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from labs.diagnosis import agree, is_due
+from tests.each import each
 from tests.lab_runs import LABS, ROOT, run_lab
 
 BARE = [name for name in LABS if not name.startswith("lab-02")]
@@ -113,7 +114,7 @@ def column_parallel(x, W, num_ranks, ledger=None, bias=None):
     assert len(lines.splitlines()) < 140
 
 
-@pytest.mark.parametrize(
+@each(
     ("found", "due", "said"),
     [
         (None, 8192, "it: nothing was returned, and 8192 is due."),

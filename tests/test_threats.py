@@ -4,7 +4,7 @@ import importlib.util
 import re
 from pathlib import Path
 
-import pytest
+from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[1]
 LINES = [line for line in (ROOT / "docs/threats.md").read_text().splitlines() if line.startswith("| ")][1:]
@@ -17,7 +17,7 @@ def audit():
     return module
 
 
-@pytest.mark.parametrize("line", LINES, ids=[line.split("|")[1].strip() for line in LINES])
+@each("line", LINES)
 def test_every_threat_names_a_test_that_there_is(line):
     named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", line)
     assert named

@@ -21,6 +21,7 @@ from core.pipeline_bubble.bubble import bubble_fraction, bubble_overhead, microb
 from core.specs import MoeSpec
 from core.steps.speculation import expected_speedup
 from core.strategy.training.memory import model_states
+from tests.each import each
 
 PLAIN = ("llama-3-8b", "llama-3-70b", "llama-3.1-405b", "llama-2-7b", "codellama-13b", "mistral-7b")
 """Attention with whole query heads and a gated MLP, no bias, and tables that are not tied."""
@@ -55,7 +56,7 @@ def test_weights_and_cache_of_a_model_counted_matrix_by_matrix(key):
         assert ridge_tokens(gpu) == pytest.approx(gpu.bf16_flops / gpu.memory_bytes_per_s)
 
 
-@pytest.mark.parametrize(("key", "ranks"), list(product(RING, RANKS)))
+@each(("key", "ranks"), list(product(RING, RANKS)))
 def test_a_bill_of_every_link_added_up_hop_by_hop(key, ranks):
     row = MODELS["llama-3-8b"]
     for over, tokens in product((link(key), as_measured(link(key))), (1, 64, 2048)):
@@ -98,7 +99,7 @@ def _grid(stages: int, microbatches: int) -> tuple[int, int]:
     return len(busy), stages * (1 + max(tick for _, tick in busy))
 
 
-@pytest.mark.parametrize(("stages", "microbatches"), list(product((1, 2, 4, 8), (1, 3, 8, 16, 63))))
+@each(("stages", "microbatches"), list(product((1, 2, 4, 8), (1, 3, 8, 16, 63))))
 def test_a_bubble_counted_cell_by_cell(stages, microbatches):
     busy, cells = _grid(stages, microbatches)
     assert bubble_fraction(stages, microbatches) * cells == cells - busy

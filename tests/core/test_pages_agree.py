@@ -19,13 +19,14 @@ from core.steps.batch_sweep import batched_decode_step_s, ridge_batch
 from core.steps.model import TensorGroup, decode_step_s, decode_terms, peak_flops, prefill_flops, prefill_step_s
 from core.steps.speculation import speculation
 from core.two_way_tp.replicas import duels
+from tests.each import each
 
 H200, LINK, NETWORK = gpu("h200-sxm"), link("nvlink-4"), link("ib-ndr")
 ALONE = TensorGroup(1, LINK)
 BATCHES = (1, 64)
 
 
-@pytest.mark.parametrize("key", MODELS)
+@each("key", MODELS)
 def test_a_step_reads_the_same_weights_on_every_page(key):
     """Start here and the planner read what a step must; lab 03 the same and the tables that are looked up besides.
 
@@ -47,7 +48,7 @@ def test_a_step_reads_the_same_weights_on_every_page(key):
             assert step_weight_bytes(row, dtype, batch) == held_weight_bytes(row, dtype)
 
 
-@pytest.mark.parametrize("key", MODELS)
+@each("key", MODELS)
 def test_a_step_takes_as_long_in_lab_03_lab_04_the_clinic_and_on_the_journey(key):
     row = MODELS[key]
     dtype = row.weight_dtype
@@ -70,7 +71,7 @@ def test_a_step_takes_as_long_in_lab_03_lab_04_the_clinic_and_on_the_journey(key
     assert plain.read_bytes == read_weight_bytes(row, dtype)
 
 
-@pytest.mark.parametrize("key", MODELS)
+@each("key", MODELS)
 def test_lab_01_and_lab_03_count_the_same_sums(key):
     row = MODELS[key]
     ledger = step_ledger(row, 1, 2)

@@ -42,6 +42,7 @@ from runtime.prose import explained, worded
 from tests.core.links.printed_tables import table
 from tests.core.serving.test_bench_results import PRINTED, SAVED
 from tests.core.startup_log.printed_logs import DEEPSEEK, QWEN2
+from tests.each import each
 from ui.comm_cost.rows import AskedBill
 from ui.placement.examples import EXAMPLE_CONFIG, EXAMPLE_TRACE
 from ui.placement.pin import read_pin
@@ -329,7 +330,7 @@ ROW = (
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("reader", "text"),
     [
         ("topology", TOPOLOGY.replace("NV12\tNV12\tNV12\t X \tSYS\t32-63", "NV12")),

@@ -11,6 +11,7 @@ from core.errors import OutOfRangeError, UnknownNameError
 from core.scenario import FIELD_NAMES, LIMITS, Scenario, query_name
 from core.specs import DTYPE_BYTES
 from runtime.prose import worded
+from tests.each import each
 
 NAMES = [query_name(name) for name in FIELD_NAMES]
 
@@ -53,7 +54,7 @@ def test_any_text_gives_a_valid_scenario_and_never_raises(params):
     assert all(worded(one).isprintable() and worded(one).endswith("is used.") for one in ignored)
 
 
-@pytest.mark.parametrize("text", ["", "0", "-1", "65", "2.0", "1e1", "²", "٣", "1_0", "9" * 5000, "nan", "2;3"])
+@each("text", ["", "0", "-1", "65", "2.0", "1e1", "²", "٣", "1_0", "9" * 5000, "nan", "2;3"])
 def test_a_tp_that_is_no_whole_number_in_range_is_ignored_in_a_sentence(text):
     scenario, (ignored,) = Scenario.from_query({"tp": text, "pp": "4"})
     sentence = worded(ignored)
@@ -122,7 +123,7 @@ def test_a_link_of_ones_own_travels_in_the_query():
     assert Scenario.from_query(scenario.to_query())[0] == scenario
 
 
-@pytest.mark.parametrize("gpu", GPUS)
+@each("gpu", GPUS)
 def test_the_napkins_links_stand_for_what_joins_such_gpus(gpu):
     """A GPU without NVLink is joined by PCIe, whatever the labs' napkin says; the network is the timed 10 GbE."""
     timed = Scenario(gpu=gpu).timed

@@ -4,10 +4,9 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 from runtime import content
 from tests.core.referee.replayed import HELD, UNTIMED, held
+from tests.each import each
 from tests.said import stems
 from ui.comm_cost.bench import FIGURES, PHASED, made_of
 
@@ -70,7 +69,7 @@ def test_every_figure_and_player_that_has_a_name_is_replayed_or_says_why_not():
     assert UNTIMED.keys() <= named
 
 
-@pytest.mark.parametrize("key", HELD)
+@each("key", HELD)
 def test_what_holds_a_time_is_there(key):
     """A test that was renamed or removed holds nothing; and a row about nothing is none."""
     file, _, name = HELD[key].test.partition("::")

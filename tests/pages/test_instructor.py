@@ -22,6 +22,7 @@ from core.two_way_tp.reconcile import slowdown
 from core.units import percent, plain, seconds
 from runtime import captures, content
 from scripts import classroom, grade
+from tests.each import each
 from ui.course.pages import OVERVIEW, PAGES, entry
 from ui.paths import PATHS
 
@@ -73,7 +74,7 @@ def test_a_link_opens_the_scene_it_names(words, address):
     assert not any("Ignored in the address" in element.value for element in app.markdown)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page is not OVERVIEW], ids=lambda page: page.stem)
+@each("page", [page for page in PAGES if page is not OVERVIEW])
 def test_every_page_has_its_objectives_its_minutes_and_its_wrong_answers(page):
     text = section(page.title)
     rows = [scene_of(address) for address, _ in ROW.findall(text)]

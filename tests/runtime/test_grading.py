@@ -17,6 +17,7 @@ from core.course.grading.tasks import LABS, earned
 from core.errors import OutOfRangeError
 from runtime import confinement, grading
 from runtime.grading import Patience, grade
+from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[2]
 ANSWERS = Path(__file__).parent / "answers"
@@ -317,7 +318,7 @@ def test_a_verdict_needs_the_very_value():
         assert verdict(probe, wrong)
 
 
-@pytest.mark.parametrize(
+@each(
     ("lab", "function", "wrong", "said"),
     [
         ("lab-01", "column_parallel", None, "Nothing was returned, and an array of the shape ("),

@@ -16,6 +16,7 @@ from core.text.numbers import number
 from core.text.quantity import read_quantity
 from runtime import content, plurals, quantities
 from runtime.prose import Prose, said, written
+from tests.each import each
 from tests.said import stems
 from ui.comm_cost.rows import sum_in_ms
 
@@ -222,8 +223,8 @@ def test_all_that_a_begun_language_lacks_is_told_at_once(folder):
     }
 
 
-@pytest.mark.parametrize("language", OTHERS)
-@pytest.mark.parametrize("stem", stems())
+@each("language", OTHERS)
+@each("stem", stems())
 def test_a_language_has_no_block_and_no_field_that_english_has_not(stem, language):
     if stem not in stems(language):
         return
@@ -253,8 +254,8 @@ def shape(text: str) -> dict[str, list[str]]:
     }
 
 
-@pytest.mark.parametrize("language", [name for name in content.finished() if name != content.ENGLISH])
-@pytest.mark.parametrize("stem", stems())
+@each("language", [name for name in content.finished() if name != content.ENGLISH])
+@each("stem", stems())
 def test_a_language_leaves_out_no_row_no_item_and_no_code(stem, language):
     """A row that English gained is looked for, not only its block."""
     english, other = content.blocks(stem, content.ENGLISH), content.blocks(stem, language)

@@ -23,6 +23,7 @@ from runtime import content, refusals
 from runtime.prose import explained, worded
 from runtime.run_failure import plain_failure
 from runtime.torch_here import torch_here
+from tests.each import each
 from tests.said import fields_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,7 +81,7 @@ def test_every_message_that_a_page_may_show_has_its_block():
     assert {where: text for where, text in raised() if bare(text) not in blocks} == {}
 
 
-@pytest.mark.parametrize("name", content.blocks(refusals.STEM, content.ENGLISH))
+@each("name", content.blocks(refusals.STEM, content.ENGLISH))
 def test_a_message_is_found_by_its_words_and_by_no_others(name):
     """Filled with words that no block has, each block is taken for itself."""
     filled = content.FIELD.sub(lambda field: f"<{field[1]}>", content.blocks(refusals.STEM, content.ENGLISH)[name])

@@ -3,9 +3,8 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from runtime import content
+from tests.each import each
 from tests.said import stems
 from tests.test_architecture import sources as in_room
 
@@ -19,8 +18,8 @@ NODE = {
 }
 
 
-@pytest.mark.parametrize("language", NODE)
-@pytest.mark.parametrize("stem", stems())
+@each("language", NODE)
+@each("stem", stems())
 def test_the_boundary_of_a_fast_link_is_told_as_the_nvlink_domain(stem, language):
     """Since racks of 72 GPUs share NVLink, a node is the usual case and not the rule."""
     sentences = {
@@ -74,9 +73,7 @@ CLAIMS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("stem", "block", "language"), [(*claim, language) for claim, words in CLAIMS.items() for language in words]
-)
+@each(("stem", "block", "language"), [(*claim, language) for claim, words in CLAIMS.items() for language in words])
 def test_a_claim_says_what_it_depends_on(stem, block, language):
     told = content.load(stem, language)[block]
     assert [said for said in CLAIMS[stem, block][language].split(" … ") if said not in told] == []

@@ -3,8 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
-
+from tests.each import each
 from ui.places import PLACES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -12,13 +11,13 @@ SHEETS = [path for path in (ROOT / "ui").rglob("*.*") if path.suffix in {".css",
 PYTHON = [path.read_text(encoding="utf-8") for room in ("ui", "pages") for path in (ROOT / room).rglob("*.py")]
 
 
-@pytest.mark.parametrize("sheet", SHEETS, ids=lambda path: path.name)
+@each("sheet", SHEETS)
 def test_every_key_a_sheet_or_script_selects_is_a_named_place(sheet):
     for key in re.findall(r"st-key-(\w+)", sheet.read_text(encoding="utf-8")):
         assert key in PLACES or any(key.startswith(name) for name in PLACES if name.endswith("_")), key
 
 
-@pytest.mark.parametrize("name", PLACES)
+@each("name", PLACES)
 def test_every_named_place_is_given_by_a_page_and_selected_by_a_sheet(name):
     """A key is a string of its own, or begins one; `_` at its end is followed by what tells one from another."""
     ending = "" if name.endswith("_") else '"'

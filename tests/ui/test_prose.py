@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from core.catalog import GPUS, LINKS, MODELS
 from runtime import content
 from runtime.prose import UNITS
+from tests.each import each
 from tests.equations import wrong
 from tests.said import stems
 from ui.comm_cost.rows import sum_in_ms
@@ -39,7 +40,7 @@ def typed_digits(markdown: str) -> list[str]:
     return [word for word in text.split() if re.search(r"\d", word)]
 
 
-@pytest.mark.parametrize("stem", stems())
+@each("stem", stems())
 def test_no_number_is_typed_in_prose(stem):
     read = {name: block for name, block in content.load(stem).items() if not name.startswith("plural.")}
     found = {name: typed_digits(block) for name, block in read.items()}
@@ -68,7 +69,7 @@ LEFT = (
 """Terse or foreign phrases that were on the pages once, in any form."""
 
 
-@pytest.mark.parametrize("stem", stems())
+@each("stem", stems())
 def test_the_words_that_a_newcomer_stumbled_over_are_gone(stem):
     text = "\n".join(content.load(stem).values())
     assert not [found[0] for pattern in LEFT for found in re.finditer(pattern, text, re.IGNORECASE)]
@@ -90,7 +91,7 @@ def test_the_letters_of_a_formula_are_named_where_it_is_met(language):
     assert not unnamed
 
 
-@pytest.mark.parametrize("stem", stems())
+@each("stem", stems())
 def test_every_scene_of_a_page_has_a_title(stem):
     scenes = {page.stem: page.scenes for page in PAGES[1:]}.get(stem, {})
     assert {f"{scene}.title" for scene in scenes} <= set(content.load(stem))
@@ -139,7 +140,7 @@ def test_an_unknown_attribute_or_unit_is_an_error(template):
         Prose({"block": template}, {"bill": Bill()}).text("block")
 
 
-@pytest.mark.parametrize("stem", stems())
+@each("stem", stems())
 def test_every_unit_a_field_names_is_one_there_is(stem):
     named = {unit for block in content.load(stem).values() for _, unit in content.FIELD.findall(block) if unit}
     assert {unit.removeprefix("+") for unit in named if "," not in unit} <= {*UNITS, "word"}
@@ -183,7 +184,7 @@ BRITISH = re.compile(
 )
 
 
-@pytest.mark.parametrize("stem", stems())
+@each("stem", stems())
 def test_english_is_spelled_as_in_america(stem):
     blocks = {name: content.FIELD.sub("", CODE.sub("", block)) for name, block in content.load(stem).items()}
     assert not {name: found for name, block in blocks.items() if (found := BRITISH.findall(block))}

@@ -12,13 +12,14 @@ from core.evidence.accuracy import TESTED, accuracy_of
 from core.placement.assumed import held_to
 from runtime import content
 from runtime.prose import worded
+from tests.each import each
 from ui import tested
 from ui.placement.rows import case_plans
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("key", GPUS)
+@each("key", GPUS)
 def test_a_saved_table_of_predicted_times_says_how_far_such_times_were_off(key):
     """n, median and p90 of the class and quantity, in every row; 0 published times where none was tested."""
     row = model("llama-3-8b")

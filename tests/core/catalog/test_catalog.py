@@ -6,9 +6,10 @@ from core.catalog import GPUS, LINKS, MODELS, gpu, link, model
 from core.catalog.measured_link import measured_link
 from core.errors import OutOfRangeError, UnknownNameError
 from core.specs import DTYPE_BYTES
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "key"),
     [
         ("llama-3-8b", "llama-3-8b"),

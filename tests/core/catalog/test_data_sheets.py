@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from core.catalog import GPUS, LINKS, gpu, link, model
+from tests.each import each
 
 
 class Sheet(NamedTuple):
@@ -88,7 +89,7 @@ SHEETS = [
 """Sheets round: 733 for twice 362.05, 14 PFLOPS for 13.5. No figure may be farther off than that."""
 
 
-@pytest.mark.parametrize(("key", "sheet"), SHEETS)
+@each(("key", "sheet"), SHEETS)
 def test_a_card_has_what_its_sheet_prints(key, sheet):
     row = gpu(key)
     printed = {

@@ -11,6 +11,7 @@ from core.clinic.hang_log import HangLog, read_hang
 from core.clinic.silent_init import silent_init
 from core.errors import OutOfRangeError
 from tests.core.clinic.injected import nccl_start
+from tests.each import each
 
 CASES = os.environ.get("SHARDLAB_CASES")
 
@@ -45,8 +46,8 @@ def test_a_log_of_each_cause_supports_it(cause):
     assert standings(read_hang("\n".join(EXCERPTS[cause])))[cause] == "supported"
 
 
-@pytest.mark.parametrize("cause", CAUSES)
-@pytest.mark.parametrize(("hosts", "per_host"), [(1, 2), (1, 8), (2, 1), (2, 4), (3, 2)])
+@each("cause", CAUSES)
+@each(("hosts", "per_host"), [(1, 2), (1, 8), (2, 1), (2, 4), (3, 2)])
 def test_a_start_with_a_fault_put_in_supports_that_fault_and_no_other(cause, hosts, per_host):
     """The log is the fault's own: what its evidence supports is the key, whatever the ranks and hosts."""
     alone = hosts == 1 and cause in ("wrong_interface", "firewall", "version_mismatch")

@@ -15,6 +15,7 @@ from core.clinic.three_waits import (
     tp_bars,
 )
 from core.scenario import Scenario
+from tests.each import each
 
 
 def longer(slow_percent: int, **scenario) -> dict[str, float]:
@@ -50,8 +51,8 @@ def test_the_lines_reach_the_knob_where_it_is_beyond_them():
     assert max(row.slow_percent for row in response_lines(Knob(Scenario()))) == 100
 
 
-@pytest.mark.parametrize("bars", [tp_bars, ring_bars, pipeline_bars])
-@pytest.mark.parametrize("ranks", [1, 2, 8, 64])
+@each("bars", [tp_bars, ring_bars, pipeline_bars])
+@each("ranks", [1, 2, 8, 64])
 def test_all_bars_end_together_and_the_slow_one_never_waits(bars, ranks):
     """More than eight are drawn as seven and the last."""
     drawn = bars(Knob(Scenario(tp=ranks, pp=ranks, slow_percent=50)))

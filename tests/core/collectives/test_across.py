@@ -12,6 +12,7 @@ from core.collectives.cost import as_measured
 from core.links.nccl_tests import read_tables
 from core.steps.model import TensorGroup
 from core.units import KIB, MIB
+from tests.each import each
 
 CASES = Path(os.environ.get("SHARDLAB_CASES", ""), "nccl")
 
@@ -99,7 +100,7 @@ def test_no_wait_is_below_the_form_and_one_gpu_a_node_or_a_napkin_is_the_form():
     assert napkin.total_s == pytest.approx(14 * 3e-6 + 1.75 * 8192 / 300e9 + 2 * 50e-6 + 8192 / 1.25e9)
 
 
-@pytest.mark.parametrize("payload", [2.0**power for power in range(10, 26)])
+@each("payload", [2.0**power for power in range(10, 26)])
 def test_more_bytes_never_take_less_time_over_nodes(payload):
     for inside, network in (("nvlink-5", "ib-xdr"), ("nvlink-4", "ib-ndr")):
         links = as_measured(link(inside)), as_measured(link(network))

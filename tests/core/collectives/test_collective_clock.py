@@ -8,12 +8,13 @@ from core.collectives.cost import algorithms_of, collective_cost
 from core.collectives.programs import program
 from core.errors import OutOfRangeError
 from core.steps.straggler import slowed_link, uneven_ring_all_reduce
+from tests.each import each
 
 ALL_REDUCES = algorithms_of("all_reduce")
 
 
-@pytest.mark.parametrize("ranks", [2, 4, 8])
-@pytest.mark.parametrize("algorithm", ALL_REDUCES)
+@each("ranks", [2, 4, 8])
+@each("algorithm", ALL_REDUCES)
 def test_the_last_round_ends_when_the_closed_form_does(algorithm, ranks):
     """At 16 MiB on NVLink 4, its launch paid before the first round."""
     over = link("nvlink-4")
@@ -55,8 +56,8 @@ def test_a_faster_straggler_is_refused():
         timed_rounds(program("all_reduce", "ring", 2), 8192, link("nvlink-lab"), slow_rank=0, slowdown=0.5)
 
 
-@pytest.mark.parametrize("ranks", [2, 4, 8])
-@pytest.mark.parametrize("algorithm", ALL_REDUCES)
+@each("ranks", [2, 4, 8])
+@each("algorithm", ALL_REDUCES)
 def test_at_the_end_every_rank_holds_every_part_of_every_chunk(algorithm, ranks):
     first, *_, last = held_after_each_round(program("all_reduce", algorithm, ranks))
     assert all(chunk == {rank} for rank, chunks in enumerate(first) for chunk in chunks)

@@ -10,6 +10,7 @@ from core.collectives.cost import ALGORITHMS, collective_cost, is_power_of_two
 from core.collectives.programs import PROGRAMS, hierarchical_all_reduce, program, run
 from core.errors import OutOfRangeError, UnknownNameError
 from core.specs import LinkSpec
+from tests.each import each
 
 UNIT = LinkSpec(key="unit", name="unit", latency_s=1.0, bandwidth_bytes_per_s=1.0)
 CASES = [
@@ -40,7 +41,7 @@ def expected(op, inputs, rank):
     return total[rank]
 
 
-@pytest.mark.parametrize(("op", "algorithm", "ranks"), CASES)
+@each(("op", "algorithm", "ranks"), CASES)
 def test_every_rank_ends_with_what_the_collective_promises(op, algorithm, ranks):
     plan = program(op, algorithm, ranks)
     inputs = whole_numbers(ranks, plan.chunks)
@@ -49,7 +50,7 @@ def test_every_rank_ends_with_what_the_collective_promises(op, algorithm, ranks)
         np.testing.assert_array_equal(held, expected(op, inputs, rank))
 
 
-@pytest.mark.parametrize(("op", "algorithm", "ranks"), CASES)
+@each(("op", "algorithm", "ranks"), CASES)
 def test_counts_equal_the_closed_form(op, algorithm, ranks):
     plan = program(op, algorithm, ranks)
     inputs = whole_numbers(ranks, plan.chunks)

@@ -17,6 +17,7 @@ from core.collectives.cost import (
 )
 from core.errors import OutOfRangeError, UnknownNameError
 from core.specs import LinkSpec
+from tests.each import each
 
 UNIT = LinkSpec(key="unit", name="unit", latency_s=1.0, bandwidth_bytes_per_s=1.0)
 """One second a step and one second a byte: latency_s counts steps, bandwidth_s bytes."""
@@ -57,14 +58,14 @@ def test_the_launch_is_paid_once_whatever_the_ranks(op, algorithm):
     assert cost.total_s == pytest.approx(5.0)
 
 
-@pytest.mark.parametrize(("op", "algorithm"), ALGORITHMS)
-@pytest.mark.parametrize("ranks", [0, -2])
+@each(("op", "algorithm"), ALGORITHMS)
+@each("ranks", [0, -2])
 def test_no_ranks_are_refused(op, algorithm, ranks):
     with pytest.raises(OutOfRangeError, match=f"ranks={ranks}"):
         collective_cost(op, algorithm, 1024, ranks, UNIT)
 
 
-@pytest.mark.parametrize("ranks", range(1, 18))
+@each("ranks", range(1, 18))
 def test_a_ring_all_reduce_is_a_reduce_scatter_and_an_all_gather(ranks):
     """Sequence parallelism changes neither bytes nor steps."""
     whole = ring_all_reduce(720720, ranks, UNIT)

@@ -18,6 +18,7 @@ from core.collectives.custom_all_reduce import (
 from core.collectives.releases import RELEASES_READ
 from core.errors import OutOfRangeError
 from core.units import KIB, MIB
+from tests.each import each
 
 CASES = os.environ.get("SHARDLAB_CASES")
 
@@ -43,7 +44,7 @@ def test_sixteen_ranks_are_served_from_0_28_on(release, enabled):
     assert decide(Machine(release, 16)).enabled is enabled
 
 
-@pytest.mark.parametrize(
+@each(
     ("release", "machine", "rule"),
     [
         ("0.3.3", {"full_nvlink": False}, None),

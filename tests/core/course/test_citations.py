@@ -20,6 +20,7 @@ from core.placement.rank_memory import measured_budget
 from core.placement.serve_flags import arguments
 from runtime import content
 from runtime.citations import recorded
+from tests.each import each
 from tests.said import stems
 
 TEXT = '''
@@ -40,7 +41,7 @@ class Kernel:
 START = "Kernel.__init__"
 
 
-@pytest.mark.parametrize(
+@each(
     ("predicate", "symbol", "holds"),
     [
         (Defined(), START, True),

@@ -11,6 +11,7 @@ from core.course.quiz.paper import MOST_SEED
 from core.errors import OutOfRangeError, UnknownNameError
 from core.text.quantity import read_quantity
 from runtime import content
+from tests.each import each
 from tests.said import fields_of
 from ui.course.pages import entry
 
@@ -44,7 +45,7 @@ def test_there_are_at_least_forty_questions_and_most_have_drawn_numbers():
     assert drawn > len(BANK) / 2
 
 
-@pytest.mark.parametrize("key", BANK)
+@each("key", BANK)
 def test_a_question_is_its_key_and_is_taught_by_a_scene_that_exists(key):
     (question,) = paper(3, [key])
     assert question.key == key
@@ -111,7 +112,7 @@ def test_a_published_figure_comes_out_of_the_functions(key):
         assert {re.sub(r"\s", " ", q.fields["second"]) for q in asked} == {"19 %"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "value", "dimension"),
     [
         ("8 KiB", 8192, "bytes"),
@@ -142,7 +143,7 @@ def test_a_quantity_is_read_as_it_is_typed(text, value, dimension):
 NO_QUANTITIES = ("", "abc", "8 8", "nan", "inf", "1e999", "--3", "8" * 400, "٤٢ KiB x", "3/0", "1/")
 
 
-@pytest.mark.parametrize("text", [*NO_QUANTITIES, " " * 20_000, "1" + " " * 20_000 + "x"])
+@each("text", [*NO_QUANTITIES, " " * 20_000, "1" + " " * 20_000 + "x"])
 def test_a_text_that_is_no_quantity_is_none(text):
     assert read_quantity(text) is None
 

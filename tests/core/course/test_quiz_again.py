@@ -8,6 +8,7 @@ import pytest
 
 from core.course.quiz import Choice, Number, paper
 from runtime import content
+from tests.each import each
 from tests.said import fields_of
 
 PAPERS = [paper(seed) for seed in range(40)]
@@ -136,7 +137,7 @@ TOLD: dict[str, dict[str, Callable[[Asked], float]]] = {
 """What the words of a choice tell in figures."""
 
 
-@pytest.mark.parametrize("key", [q.key for q in PAPERS[0] if isinstance(q, Number)])
+@each("key", [q.key for q in PAPERS[0] if isinstance(q, Number)])
 def test_an_answer_comes_out_of_the_figures_that_the_question_shows(key):
     """Within what those were rounded to."""
     for (question,) in ([q for q in asked if q.key == key] for asked in PAPERS):

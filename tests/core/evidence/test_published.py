@@ -14,6 +14,7 @@ from core.models.parameters import total_parameters
 from core.models.weights import read_weight_bytes
 from core.steps.model import Efficiency, TensorGroup, decode_terms, prefill_terms
 from tests.core.evidence.published_rows import GPT_FAST, QWQ, SATURATED
+from tests.each import each
 
 
 def read(row):
@@ -71,7 +72,7 @@ def test_a_rate_beside_the_time_of_its_run_is_counted_once():
     assert len(read_published([rate]).measurements) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "said"),
     [
         ({"gpu": "TPU v4"}, "no GPU named"),

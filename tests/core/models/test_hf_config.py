@@ -22,6 +22,7 @@ from core.models.hf_families import FAMILIES
 from core.models.kv_cache import kv_bytes_per_token
 from core.models.loaded_weights import rank_tensors
 from core.models.parameters import active_parameters, total_parameters
+from tests.each import each
 
 LLAMA_8B = {
     "architectures": ["LlamaForCausalLM"],
@@ -346,7 +347,7 @@ def test_the_text_part_of_a_multimodal_model_is_read_with_its_class_defaults():
     assert found.name == "config, text"
 
 
-@pytest.mark.parametrize(
+@each(
     ("block", "dtype", "group"),
     [
         (None, "bf16", None),
@@ -434,7 +435,7 @@ def test_a_file_that_mlx_wrote_says_its_width_under_a_name_of_its_own():
     assert (found.weight_dtype, found.quantisation_group) == ("int4", 64)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "said"),
     [
         ({"model_type": "rwkv"}, "rwkv"),

@@ -35,9 +35,10 @@ from tests.core.models.configs_of_today import (
     V32,
     shape,
 )
+from tests.each import each
 
 
-@pytest.mark.parametrize(("key", "fields"), IN_THE_CATALOG.items(), ids=IN_THE_CATALOG)
+@each(("key", "fields"), IN_THE_CATALOG.items())
 def test_a_row_of_the_catalog_is_what_its_config_says(key, fields):
     """Parameters, cache, states, and what one of four ranks holds."""
     row, found = model(key), read(fields)
@@ -58,7 +59,7 @@ EXACT = {**PUBLISHED, **OTHERS}
 CUT_IN_TWO = [fields for fields, *_ in (*EXACT.values(), *ROUNDED.values()) if fields is not OTHERS["Falcon 7B"][0]]
 
 
-@pytest.mark.parametrize(("fields", "total"), EXACT.values(), ids=EXACT)
+@each(("fields", "total"), EXACT.values())
 def test_a_model_of_today_has_the_parameters_of_its_own_class(fields, total):
     assert total_parameters(read(fields)) == total
 
@@ -70,7 +71,7 @@ def test_a_total_that_is_published_rounded_is_met(fields, billions, used):
     assert active_parameters(spec) / 1e9 == pytest.approx(used, rel=0.012)
 
 
-@pytest.mark.parametrize("fields", CUT_IN_TWO)
+@each("fields", CUT_IN_TWO)
 def test_ranks_and_stages_hold_the_whole_model_between_them(fields):
     """Cut in two, a rank has half of what is cut and all of what is whole; stages share out every layer."""
     spec = read(fields)

@@ -16,6 +16,7 @@ import pytest
 from core.errors import OutOfRangeError
 from core.models.hf_config import model_from_config
 from core.models.parameters import total_parameters
+from tests.each import each
 
 HERE = Path(__file__).parent
 REGISTRY = json.loads((HERE / "vllm_registry.json").read_text())["architectures"]
@@ -41,7 +42,7 @@ def becomes_of(architecture: str, kind: str) -> str:
     return "taken"
 
 
-@pytest.mark.parametrize("case", DEFAULTS, ids=[case["config"]["model_type"] for case in DEFAULTS])
+@each("case", DEFAULTS)
 def test_a_class_s_own_model_has_the_parameters_that_pytorch_counts(case):
     assert total_parameters(model_from_config(json.dumps(case["config"]))) == case["parameters"]
 

@@ -11,10 +11,11 @@ from core.pipeline_bubble.schedules.families import FAMILIES, family
 from core.pipeline_bubble.schedules.orders import mismatched
 from core.pipeline_bubble.schedules.paths import critical_path, waits
 from core.pipeline_bubble.schedules.simulator import Costs, simulate
+from tests.each import each
 
 
-@pytest.mark.parametrize("key", FAMILIES)
-@pytest.mark.parametrize("delay", [0, Fraction(1, 2)])
+@each("key", FAMILIES)
+@each("delay", [0, Fraction(1, 2)])
 def test_durations_and_hops_on_the_path_add_up_to_the_makespan(key, delay):
     schedule = family(key)
     placement = schedule.placement(4, max(1, schedule.least_chunks))

@@ -22,6 +22,7 @@ from core.pipeline_bubble.bubble import (
 )
 from core.pipeline_bubble.schedules.grid import tick_grid
 from core.pipeline_bubble.schedules.validity import violations
+from tests.each import each
 
 sizes = st.integers(1, 12)
 budgets = st.fractions(Fraction(1, 50), 1, max_denominator=60)
@@ -101,8 +102,8 @@ def test_a_budget_of_zero_is_met_by_one_stage_alone():
         microbatches_for_budget(1, 0, under=True)
 
 
-@pytest.mark.parametrize("size", [0, -1, 2.5, "8", True, None])
-@pytest.mark.parametrize("function", [fill_drain, bubble_fraction, bubble_overhead])
+@each("size", [0, -1, 2.5, "8", True, None])
+@each("function", [fill_drain, bubble_fraction, bubble_overhead])
 def test_sizes_are_whole_and_at_least_one(function, size):
     with pytest.raises(OutOfRangeError, match="stages="):
         function(size, 4)

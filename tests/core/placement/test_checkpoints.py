@@ -23,6 +23,7 @@ from core.specs import ModelSpec
 from core.strategy.picker import Question as StrategyQuestion
 from core.units import GB, GIB
 from runtime.prose import worded
+from tests.each import each
 
 QWEN3_CODER = {
     "model_type": "qwen3_moe",
@@ -220,7 +221,7 @@ def test_no_plan_that_is_taken_is_beaten_on_every_axis_that_is_shown(name, gpu_k
         )
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "key", "width"),
     [
         ("neuralmagic/Meta-Llama-3-8B-Instruct-FP8-KV", "llama-3-8b", "fp8"),

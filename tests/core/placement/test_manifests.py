@@ -17,6 +17,7 @@ from core.placement.manifests import compose, kubernetes
 from core.placement.plan import Plan, Question, judge
 from core.placement.preflight_checks import ENGINES
 from core.placement.serve_flags import arguments, refusals, serve_command
+from tests.each import each
 from tests.yaml_here import read
 
 
@@ -45,8 +46,8 @@ def test_compose_gives_each_engine_its_own_gpus_and_the_command_s_words(engine, 
     assert words[: len(words) - 2] == serve_command(question, plan, engine).replace("\\\n", "").split()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(
+@each("engine", ENGINES)
+@each(
     ("name", "gpu_key", "nodes", "layout"),
     [
         ("llama-3-70b", "h100-sxm", 1, Layout(4, 1, 2)),

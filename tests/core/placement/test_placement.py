@@ -27,6 +27,7 @@ from core.placement.trace import decisions, losers, why_it_lost
 from core.steps.model import Efficiency
 from core.units import GB
 from runtime.prose import worded
+from tests.each import each
 
 
 def asked(name: str, gpu_key: str, gpus: int, nodes: int = 1, memory_gb: float = 0, **demand: object) -> Question:
@@ -45,8 +46,8 @@ def named(found: Placement, name: str):
     return next(plan for plan in found.plans if plan.layout.name == name)
 
 
-@pytest.mark.parametrize("name", ["llama-3-70b", "mixtral-8x7b", "deepseek-v3", "opt-13b", "gemma-2-9b"])
-@pytest.mark.parametrize("layout", [Layout(), Layout(2), Layout(4, 3), Layout(1, 2)])
+@each("name", ["llama-3-70b", "mixtral-8x7b", "deepseek-v3", "opt-13b", "gemma-2-9b"])
+@each("layout", [Layout(), Layout(2), Layout(4, 3), Layout(1, 2)])
 def test_the_parts_of_every_rank_add_up_to_what_it_may_fill(name, layout):
     budget = Budget(200 * GB, 0.9, Overhead(2 * GB, 1 * GB, 0.5 * GB))
     for rank in rank_memories(model(name), layout, budget):
@@ -166,7 +167,7 @@ def test_overhead_counts_against_the_fit():
     assert place(tight).min_tp == 2
 
 
-@pytest.mark.parametrize("name", MODELS)
+@each("name", MODELS)
 def test_a_smaller_tp_than_the_minimum_fits_nowhere(name):
     """The rule of even weights and the engine's own identity agree on bf16, to one step at the edge."""
     found = place(asked(name, "a100", 8, concurrency=16, dtype="bf16", prompt_tokens=1000, output_tokens=24))

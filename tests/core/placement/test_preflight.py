@@ -18,6 +18,7 @@ from core.placement.rank_memory import measured_budget
 from core.placement.serve_flags import as_emitted, remarks, serve_command
 from core.placement.under_load import place_under_load
 from runtime.prose import worded
+from tests.each import each
 
 SERVED = ("llama-3-70b", "qwen3-235b-a22b-fp8", "deepseek-v3", "gpt-oss-120b", "gemma-3-27b", "kimi-k2", "opt-13b")
 
@@ -40,8 +41,8 @@ def test_what_splits_has_passed_what_its_engine_checks(name):
         assert not (plan.splits and met), (plan.layout.name, met)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("name", SERVED)
+@each("engine", ENGINES)
+@each("name", SERVED)
 def test_every_command_that_is_emitted_has_passed(engine, name):
     """Whatever is asked: a prompt longer than the model's context is cut in the command, and said."""
     question = asked(name, prompt_tokens=400_000, output_tokens=10_000)

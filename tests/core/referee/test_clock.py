@@ -13,13 +13,14 @@ from core.pipeline_bubble.schedules.serving import Pipe, steady_decode
 from core.specs import LinkSpec
 from tests.core.referee.clock import Work, replay
 from tests.core.referee.fabric import Fabric, around
+from tests.each import each
 
 LINK = LinkSpec("link", "link", latency_s=2.0, bandwidth_bytes_per_s=4.0, base_s=3.0)
 PORT = LinkSpec("port", "port", latency_s=8.0, bandwidth_bytes_per_s=1.0, scope="node", reach="network")
 
 
-@pytest.mark.parametrize(("op", "algorithm"), PROGRAMS)
-@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+@each(("op", "algorithm"), PROGRAMS)
+@each("ranks", [1, 2, 4, 8])
 def test_every_program_ends_on_the_clock_when_its_closed_form_does(op, algorithm, ranks):
     """Two ways to one number; without the barrier between rounds a tree may only be quicker."""
     told = cost.collective_cost(op, algorithm, 6720.0, ranks, LINK)

@@ -22,6 +22,7 @@ from core.two_way_tp.replicas import duels
 from tests.core.referee.clock import Work, replay
 from tests.core.referee.fabric import Fabric
 from tests.core.referee.shown import bare, played_s
+from tests.each import each
 
 COUNTED = LinkSpec("counted", "counted", latency_s=1.0, bandwidth_bytes_per_s=1.0)
 BYTES = LinkSpec("bytes", "bytes", latency_s=0.0, bandwidth_bytes_per_s=1.0)
@@ -74,8 +75,8 @@ def test_a_cell_that_starts_before_its_input_is_caught():
     assert starts_replayed(hurried, 1) != pytest.approx(starts_drawn(hurried))
 
 
-@pytest.mark.parametrize(("op", "algorithm"), PROGRAMS)
-@pytest.mark.parametrize("slowdown", [1.0, 4.0])
+@each(("op", "algorithm"), PROGRAMS)
+@each("slowdown", [1.0, 4.0])
 def test_no_round_that_a_player_draws_beats_its_ports(op, algorithm, slowdown):
     """The collectives' player, in lab 03, *Start here* and the strategies; with a slow port, no sooner."""
     played = program(op, algorithm, 4)
@@ -129,8 +130,8 @@ def test_one_slow_hop_of_a_ring_is_never_told_faster_than_its_port(key):
     assert told_s >= ring_all_reduce(2**24, 8, over).total_s
 
 
-@pytest.mark.parametrize("key", LINKS)
-@pytest.mark.parametrize("payload", [1, 2**13, 2**24])
+@each("key", LINKS)
+@each("payload", [1, 2**13, 2**24])
 def test_a_message_of_start_here_takes_what_the_link_takes(key, payload):
     over = bare(link(key))
     sent = replay([Fabric(over).message("one", 0, 1, payload)])

@@ -17,6 +17,7 @@ from core.serving.arrivals import Requests
 from core.serving.load import EngineCost
 from core.serving.simulate import simulate
 from core.serving.trace import MOST_CHARACTERS, MOST_REQUESTS, Trace, read_trace
+from tests.each import each
 
 COST = EngineCost(1024, 64, 0.08, (1, 64, 256), (0.010, 0.016, 0.035), most_running=200)
 AZURE = (
@@ -55,7 +56,7 @@ def test_a_long_trace_is_cut_and_says_so():
     assert (trace.requests, trace.left_out) == (MOST_REQUESTS, 7)
 
 
-@pytest.mark.parametrize("end", range(len(AZURE) - 1))
+@each("end", range(len(AZURE) - 1))
 def test_a_row_cut_in_half_is_left_out_or_said(end):
     """Wherever the text is cut: each request kept is one that was there, or its last number is said to be open."""
     whole = read_trace(AZURE)

@@ -31,6 +31,7 @@ from core.sharding_math.rounding import TOKENS, Trial, run_trial
 from core.sharding_math.step_ledger import ends_ledger, mlp_order_collectives, step_ledger
 from core.sharding_math.tensors import Partial, Replicate, Shard
 from core.sharding_math.tp_sizes import check_tp_size, tp_sizes
+from tests.each import each
 
 ranks = st.integers(1, 8)
 lengths = st.integers(1, 6)
@@ -89,8 +90,8 @@ def test_whole_number_arrays_need_not_be_floats():
     assert np.array_equal(row_parallel(x, W, 2), x @ W.T)
 
 
-@pytest.mark.parametrize("num_ranks", [1, 2, 4, 8])
-@pytest.mark.parametrize("name", PRECISIONS)
+@each("num_ranks", [1, 2, 4, 8])
+@each("name", PRECISIONS)
 def test_column_parallel_is_bit_equal_in_every_format(name, num_ranks):
     """Each output is one rank's dot product, added up in the order that one device would."""
     rng, fmt = np.random.default_rng(3), precision(name)
@@ -221,7 +222,7 @@ def test_one_rank_keeps_an_empty_ledger():
     assert len(step_ledger(model("llama-3-8b"), 1, 1)) == 0
 
 
-@pytest.mark.parametrize("key", MODELS)
+@each("key", MODELS)
 def test_a_layer_of_one_block_or_of_three_is_counted_as_the_bill_prices_it(key):
     """Nemotron 3 Nano's 52 layers were told to need 104 sums and need 52; Gemma 4's 30 need 90 and not 60."""
     row = model(key)
@@ -279,7 +280,7 @@ def test_latent_attention_keeps_its_kv_whole_on_every_rank():
     assert check_tp_size(model("deepseek-v3"), 8).kv_copies == 8
 
 
-@pytest.mark.parametrize("key", list(MODELS))
+@each("key", list(MODELS))
 def test_every_model_allows_one_rank_and_a_refusal_names_its_equation(key):
     sizes = tp_sizes(MODELS[key])
     assert sizes[0].verdict == "allowed"
@@ -290,8 +291,8 @@ def test_the_vocabulary_is_padded_to_64():
     assert [padded_vocab_size(n) for n in (128256, 50257, 1)] == [128256, 50304, 64]
 
 
-@pytest.mark.parametrize("num_ranks", [2, 4])
-@pytest.mark.parametrize("fault", MISTAKES)
+@each("num_ranks", [2, 4])
+@each("fault", MISTAKES)
 def test_a_mistake_is_wrong_and_its_remedy_right(fault, num_ranks):
     found = broken(fault, num_ranks)
     assert np.allclose(found.right.result.full(), found.dense, rtol=1e-12)

@@ -6,6 +6,7 @@ import pytest
 from core.errors import OutOfRangeError
 from core.sharding_math.lab import column_parallel, row_parallel
 from core.sharding_math.whole import Whole
+from tests.each import each
 
 W = np.arange(32.0).reshape(8, 4)
 X = np.ones((2, 4))
@@ -26,7 +27,7 @@ ROADS = [
 ]
 
 
-@pytest.mark.parametrize("number", range(len(ROADS)))
+@each("number", range(len(ROADS)))
 def test_no_road_leads_to_a_product_with_all_of_it(number):
     with pytest.raises(OutOfRangeError, match="is more than one rank holds: cut it into 4 shares"):
         ROADS[number](Whole("W", W, 4))

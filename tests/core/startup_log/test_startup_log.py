@@ -13,6 +13,7 @@ from core.errors import UnreadableTextError
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given
 from tests.core.startup_log.printed_logs import QWEN2, notes, told, verdicts
+from tests.each import each
 
 CASES = Path(os.environ.get("SHARDLAB_CASES", "")) / "logs"
 
@@ -138,7 +139,7 @@ GIVEN = {
 
 
 @pytest.mark.skipif(not CASES.is_dir(), reason="SHARDLAB_CASES names no folder of real logs")
-@pytest.mark.parametrize("path", sorted(CASES.glob("*/*.txt")), ids=lambda path: path.stem)
+@each("path", sorted(CASES.glob("*/*.txt")))
 def test_no_healthy_log_is_off(path):
     """Every real log is read; each figure is reconciled or said to be unexplained."""
     name, tp_size = GIVEN.get(path.name[:3], (None, None))

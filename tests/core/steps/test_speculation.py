@@ -10,6 +10,7 @@ from core.comm_cost.bill import Step
 from core.errors import OutOfRangeError
 from core.steps.model import decode_step_s
 from core.steps.speculation import PUBLISHED, expected_speedup, expected_tokens, speculation
+from tests.each import each
 
 LLAMA, H100, LINK = model("llama-3-70b"), gpu("h100-sxm"), link("nvlink-4")
 STEP = Step(LLAMA, 8, 1, decode_step_s(LLAMA, H100), divided=True)
@@ -30,7 +31,7 @@ def test_a_pass_yields_what_drawing_it_counts():
     assert expected_tokens(1.0, 5) == 6
 
 
-@pytest.mark.parametrize("row", PUBLISHED)
+@each("row", PUBLISHED)
 def test_the_papers_expected_factors(row):
     """Leviathan et al. 2023, table 4: printed to one decimal, of an acceptance and a cost printed to two."""
     shares = (row.acceptance - 0.005, row.acceptance + 0.005)

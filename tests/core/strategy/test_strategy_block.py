@@ -11,6 +11,7 @@ from core.models.parameters import count_parameters
 from core.strategy.block import BLOCKS, Transfer, Weight, block_bytes, block_under
 from runtime import content
 from runtime.mermaid import escape, mermaid
+from tests.each import each
 
 LLAMA, MIXTRAL = model("llama-3-8b"), model("mixtral-8x7b")
 DENSE = ("TP", "DDP", "FSDP", "PP")
@@ -83,7 +84,7 @@ def test_what_has_no_such_block_is_refused(strategy, spec, ranks):
 EVERY = [(name, LLAMA, ranks) for name in DENSE for ranks in (1, 2, 4, 8)] + [("EP", MIXTRAL, n) for n in (1, 2, 8)]
 
 
-@pytest.mark.parametrize(("strategy", "spec", "ranks"), EVERY)
+@each(("strategy", "spec", "ranks"), EVERY)
 def test_mermaid_text_is_a_flow_chart_whose_arrows_join_declared_nodes(strategy, spec, ranks):
     text = mermaid(block_under(strategy, spec, ranks, 1))
     head, *lines = text.splitlines()

@@ -9,6 +9,7 @@ from core.errors import UnknownNameError
 from core.steps.model import TensorGroup
 from core.strategy.disaggregation import Request, handoff
 from core.strategy.rooms import ROOMS, played
+from tests.each import each
 
 SIZES = (2, 3, 4, 7, 8)
 
@@ -62,8 +63,8 @@ def test_a_ring_rank_sends_what_takes_the_time(ranks):
         assert ring.sent_fraction == ring.port_fraction == pytest.approx(halves * (ranks - 1) / ranks)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
-@pytest.mark.parametrize("op", ROOMS)
+@each("ranks", [1, 2, 4, 8])
+@each("op", ROOMS)
 def test_what_every_rank_holds_at_the_end(op, ranks):
     """As each operation is defined: sums everywhere, at the root or a chunk each; copies; or every rank's part."""
     everyone = frozenset(range(ranks))

@@ -14,6 +14,7 @@ from core.specs import ModelSpec
 from core.strategy.training.activations import layer_activations, microbatches_in_flight
 from core.strategy.training.layout import Strategy
 from core.strategy.training.memory import Job, activation_bytes
+from tests.each import each
 
 
 def gpt(h, a, layers=4, v=51_200):
@@ -33,8 +34,8 @@ TABLE_2 = [
 """The six rows of arXiv 2205.05198, table 2, in units of s·b·h bytes a layer."""
 
 
-@pytest.mark.parametrize(("strategy", "row"), TABLE_2)
-@pytest.mark.parametrize(("h", "a"), [(12_288, 96), (20_480, 128), (6144, 64)])
+@each(("strategy", "row"), TABLE_2)
+@each(("h", "a"), [(12_288, 96), (20_480, 128), (6144, 64)])
 def test_table_2_comes_out_for_the_papers_models(strategy, row, h, a):
     """175B, 530B and 22B parameters, s = 2048."""
     a_token = layer_activations(gpt(h, a), 2048, dropout=True).on_rank(strategy)

@@ -11,6 +11,7 @@ from core.models.parameters import total_parameters
 from core.strategy.training.layout import Strategy
 from core.strategy.training.memory import Job
 from core.strategy.training.traffic import sent_bytes, training_traffic
+from tests.each import each
 
 LLAMA = "llama-3-8b"
 PROGRAMS = {
@@ -20,10 +21,8 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("zero", "reshard", "volumes"), [(0, True, 2), (1, True, 2), (2, True, 2), (3, True, 3), (3, False, 2)]
-)
-@pytest.mark.parametrize("ranks", [1, 2, 8, 64])
+@each(("zero", "reshard", "volumes"), [(0, True, 2), (1, True, 2), (2, True, 2), (3, True, 3), (3, False, 2)])
+@each("ranks", [1, 2, 8, 64])
 def test_ddp_and_zero_to_stage_2_send_two_volumes_and_stage_3_three(zero, reshard, volumes, ranks):
     """arXiv 1910.02054, section 7: Ψ elements of two bytes, times (N-1)/N on a ring."""
     found = training_traffic(model(LLAMA), Strategy(dp_size=ranks, zero=zero, reshard=reshard))

@@ -14,6 +14,7 @@ from runtime import content
 from runtime.catalog_words import short_name
 from runtime.measurements import measured_all_reduces
 from runtime.prose import Prose
+from tests.each import each
 from ui.comm_cost import words, words_bench
 from ui.comm_cost.rows import AskedBill
 from ui.comm_cost.rows_bench import share_dots
@@ -87,7 +88,7 @@ def test_a_larger_model_is_told_to_pay_a_smaller_share_on_a_slow_link():
     assert told["large_bill"].comm_fraction < told["small_bill"].comm_fraction
 
 
-@pytest.mark.parametrize("key", GPUS)
+@each("key", GPUS)
 def test_the_rule_is_told_with_the_pcie_that_the_card_has(key):
     """Every GPU was told PCIe 4 with peer access: an H100 has PCIe 5, and a 4090's copies go through the host."""
     view = View(Scenario(gpu=key, link="nvlink-4"), "decode")

@@ -9,6 +9,7 @@ from core.course import trips
 from core.scenario import Scenario
 from core.steps.view import View
 from core.units import significant
+from tests.each import each
 from ui.overview import journey
 
 
@@ -22,8 +23,8 @@ def test_every_trip_is_the_bill_that_lab_03_shows(scenario):
         assert (program.ranks, len(program.rounds)) == (choice.ranks, choice.trip.rounds)
 
 
-@pytest.mark.parametrize("tp", [1, 2, 4, 8])
-@pytest.mark.parametrize("model", ["llama-3-8b", trips.OWN.model, trips.OTHER.model])
+@each("tp", [1, 2, 4, 8])
+@each("model", ["llama-3-8b", trips.OWN.model, trips.OTHER.model])
 def test_nothing_answers_lab_03_before_it_was_answered(model, tp):
     """No trip is of the model, of the number of GPUs or of a network that lab 03 or the overview asks about."""
     scenario = Scenario(model=model, tp=tp)

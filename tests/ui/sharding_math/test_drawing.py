@@ -6,6 +6,7 @@ import pytest
 
 from core.catalog import model
 from core.sharding_math.layer_parts import layer_parts
+from tests.each import each
 from ui.figures.svg import NARROW, WIDE
 from ui.sharding_math.drawing import layer_diagram
 from ui.theme import DARK, LIGHT
@@ -15,8 +16,8 @@ def words(svg):
     return [element.text for element in ElementTree.fromstring(svg).iter() if element.text]
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-@pytest.mark.parametrize("tp_size", [1, 2, 4, 8, 16, 32])
+@each("palette", [LIGHT, DARK])
+@each("tp_size", [1, 2, 4, 8, 16, 32])
 def test_the_diagram_has_two_bars_and_every_rank(tp_size, palette):
     parts = layer_parts(model("llama-3-8b"), tp_size)
     said = words(layer_diagram(parts, tp_size, palette, "a <layer> & its ranks"))
