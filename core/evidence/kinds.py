@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from typing import Literal, get_args
 
-from core.specs import CompressedSpec, GpuSpec, ModelSpec, StateSpec
+from core.specs import CompressedSpec, GpuSpec, ModelSpec, Stack, StateSpec
 
 Kind = Literal["dense", "mixture", "latent", "hybrid", "compressed"]
 """Of layers: dense, with experts, with latent attention; with states; with what is behind compressed."""
 
 KINDS = get_args(Kind)
-
-Stack = Literal["cuda", "rocm"]
 
 PROMPT_LAUNCH_S: Mapping[tuple[str, Stack], float] = {
     ("vllm", "cuda"): 0.41e-3, ("sglang", "cuda"): 1.13e-3, ("sglang", "rocm"): 1.54e-3
@@ -20,11 +18,6 @@ one. A compiled engine has none. Today both record graphs of prompts too, vLLM 0
 attention, SGLang 0.5.23 on CUDA; how much that takes off has not been published.
 
 Fitted on first tokens of prompts under 1,000 tokens (core.evidence.calibration.fit_launch)."""
-
-
-def stack_of(gpu: GpuSpec) -> Stack:
-    """What kernels are launched through on a GPU."""
-    return "rocm" if gpu.gpu_class.startswith("cdna") else "cuda"
 
 
 def layer_kind(model: ModelSpec) -> Kind:
@@ -45,4 +38,4 @@ def prompt_launch_s(engine: str, gpu: GpuSpec, model: ModelSpec) -> float:
     vLLM's first tokens were timed of dense layers and of mixtures; of others it is taken to be as slow as SGLang.
     """
     timed = "sglang" if engine == "vllm" and layer_kind(model) not in ("dense", "mixture") else engine
-    return PROMPT_LAUNCH_S.get((timed, stack_of(gpu)), PROMPT_LAUNCH_S.get((timed, "cuda"), 0.0))
+    return PROMPT_LAUNCH_S.get((timed, gpu.stack), PROMPT_LAUNCH_S.get((timed, "cuda"), 0.0))

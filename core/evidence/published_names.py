@@ -2,43 +2,13 @@
 
 import re
 
-from core.catalog import gpu, link, model
+from core.catalog import GPUS, link, model
 from core.errors import UnknownNameError
 from core.evidence.measurements import ONLY_PUBLISHED
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 
 _SAME_SHAPE = {"llama-7b": "llama-2-7b", "llama-70b": "llama-2-70b", "qwq-32b": "qwen2.5-32b"}
 """Names without a version, or of a model that shares another's shape."""
-
-_GPUS = (
-    (r"gb300", "gb300"),
-    (r"\bb300", "b300-sxm"),
-    (r"gb200", "gb200"),
-    (r"\bb200", "b200-sxm"),
-    (r"\bgh200", "gh200"),
-    (r"h200", "h200-sxm"),
-    (r"h100.*pcie", "h100-pcie"),
-    (r"h100", "h100-sxm"),
-    (r"\bh20\b", "h20-sxm"),
-    (r"a100.*\b40 ?g", "a100-40gb-sxm"),
-    (r"a100.*pcie", "a100-80gb-pcie"),
-    (r"a100", "a100-80gb-sxm"),
-    (r"v100", "v100-sxm2"),
-    (r"l40s", "l40s"),
-    (r"\bl20\b", "l20"),
-    (r"\bl4\b", "l4"),
-    (r"a10g", "a10g"),
-    (r"a6000", "a6000"),
-    (r"3090", "rtx-3090"),
-    (r"4090", "rtx-4090"),
-    (r"5090", "rtx-5090"),
-    (r"6000.*ada", "rtx-6000-ada"),
-    (r"pro 6000", "rtx-pro-6000"),
-    (r"mi300x", "mi300x"),
-    (r"mi325x", "mi325x"),
-    (r"mi355x", "mi355x"),
-)
-"""A pattern, and the row it means."""
 
 _OTHER_MEMORY = r"h100.{0,3}nvl\b|h100.{0,3}96 ?gb|gh200.{0,3}144|v100.{0,9}16 ?g|v100.*pcie"
 """GPUs that share a name with a row, and have other memory."""
@@ -70,11 +40,11 @@ def published_gpu(name: str) -> tuple[GpuSpec, LinkSpec]:
     Raises UnknownNameError.
     """
     lowered = name.lower()
-    for pattern, key in _GPUS:
-        if re.search(pattern, lowered) and not re.search(_OTHER_MEMORY, lowered):
-            row = gpu(key)
-            return row, link("pcie-4" if "pcie" in lowered and row.nvlink else row.link_key)
-    raise UnknownNameError("GPU", name, (key for _, key in _GPUS))
+    fitting = [row for row in GPUS.values() if row.published_as and re.search(row.published_as, lowered)]
+    if not fitting or re.search(_OTHER_MEMORY, lowered):
+        raise UnknownNameError("GPU", name, GPUS)
+    row = max(fitting, key=lambda row: len(row.published_as))
+    return row, link(row.bus_key if "pcie" in lowered and row.nvlink else row.link_key)
 
 
 def published_dtype(name: str, source: str = "") -> str:

@@ -18,9 +18,10 @@ from core.evidence.calibration import (
     is_narrow,
     replayed,
 )
-from core.evidence.kinds import Kind, Stack, layer_kind, stack_of
+from core.evidence.kinds import Kind, layer_kind
 from core.evidence.measurements import SERVERS, Measurement, PublishedTable, Quantity
 from core.evidence.published_terms import Prediction, fits, prediction
+from core.specs import Stack
 from core.steps.model import Efficiency
 
 BAND_QUANTILES = (0.1, 0.9)
@@ -185,7 +186,7 @@ def _narrow(each: Prediction) -> bool:
 
 
 def _launcher(each: Prediction) -> tuple[str, Stack, str]:
-    return each.measurement.engine, stack_of(each.measurement.gpu), each.measurement.source
+    return each.measurement.engine, each.measurement.gpu.stack, each.measurement.source
 
 
 def _held_out_launch(predictions: Sequence[Prediction], engine: str, stack: Stack, source: str) -> float | None:

@@ -10,7 +10,7 @@ from core.models.checkpoint import checkpoint_width
 from core.placement.cluster import ClusterSpec, seen_cluster, usual_cluster
 from core.placement.demand import Demand
 from core.placement.plan import Question
-from core.placement.preflight_checks import BF16_CAPABILITY, CAPABILITY
+from core.placement.preflight_checks import BF16_CAPABILITY
 from core.placement.rank_memory import Budget, Overhead, measured_budget
 from core.placement.topology import Topology
 from core.specs import GpuSpec, LinkSpec, ModelSpec
@@ -63,7 +63,7 @@ class Machine:
 def usual_width(model: ModelSpec, gpu: GpuSpec) -> str:
     """The checkpoint's own width; fp16 in place of bf16 on a GPU that has none."""
     own = checkpoint_width(model)
-    old = CAPABILITY.get(gpu.gpu_class, BF16_CAPABILITY) < BF16_CAPABILITY
+    old = (gpu.capability or BF16_CAPABILITY) < BF16_CAPABILITY
     return "fp16" if own == "bf16" and old else own
 
 

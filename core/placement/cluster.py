@@ -164,8 +164,7 @@ def seen_link(gpu: GpuSpec, usual: LinkSpec, seen: Topology) -> LinkSpec:
         raise OutOfRangeError(
             "topology", "XGMI", f"joins GPUs of AMD, and {gpu.name} is none; name the GPU that the table is of"
         )
-    # a bridge joins an A100 over PCIe with all twelve of its links
-    if (gpu.nvlink or gpu.gpu_class == "a100") and 0 < whole < seen.most_bonded:
+    if (gpu.nvlink or gpu.bridged) and 0 < whole < seen.most_bonded:
         raise OutOfRangeError(
             "topology",
             f"NV{seen.most_bonded}",

@@ -53,7 +53,7 @@ def _service(question: Question, engine: Engine, start: list[str], number: int, 
         "environment": {"HF_TOKEN": "${HF_TOKEN:-}"},
         "volumes": [f"huggingface:{_CACHE}"],
     }
-    if _is_amd(question):
+    if question.cluster.gpu.stack == "rocm":
         return {**common, "devices": ["/dev/kfd", "/dev/dri"], "group_add": ["video"]} | {
             "environment": {"HF_TOKEN": "${HF_TOKEN:-}", "HIP_VISIBLE_DEVICES": ",".join(gpus)}
         }
@@ -88,7 +88,7 @@ def kubernetes(question: Question, plan: Plan, engine: Engine = "vllm") -> str:
 
 def _pod(question: Question, plan: Plan, engine: Engine, nodes: int, worker: bool = False) -> Yaml:
     """One node's container, with its GPUs, shared memory and a cache of models."""
-    resource = "amd.com/gpu" if _is_amd(question) else "nvidia.com/gpu"
+    resource = "amd.com/gpu" if question.cluster.gpu.stack == "rocm" else "nvidia.com/gpu"
     limits: Yaml = {resource: plan.layout.gpus_per_replica // nodes}
     start = _start(question, plan, engine) if nodes == 1 else _joined(question, plan, engine, worker)
     health: Yaml = {"path": "/health", "port": PORTS[engine]}
@@ -143,12 +143,8 @@ def _odd(word: str) -> bool:
     return not all(letter.isalnum() or letter in "-_./:$=" for letter in word)
 
 
-def _is_amd(question: Question) -> bool:
-    return question.cluster.gpu.gpu_class.startswith("cdna")
-
-
 def _image(question: Question, engine: Engine) -> str:
-    return ROCM_IMAGE if _is_amd(question) and engine == "vllm" else IMAGES[engine]
+    return ROCM_IMAGE if question.cluster.gpu.stack == "rocm" and engine == "vllm" else IMAGES[engine]
 
 
 def _written(value: Yaml, indent: str = "") -> str:

@@ -30,22 +30,13 @@ class Start:
     @property
     def capability(self) -> int | None:
         """The GPU's compute capability; None of one that has none, or that nobody named."""
-        return None if self.gpu is None else CAPABILITY.get(self.gpu.gpu_class)
+        return None if self.gpu is None else self.gpu.capability
 
 
 Check = Callable[[Start], Values | None]
 
-CAPABILITY: Mapping[str, int] = {
-    "volta": 70,
-    "a100": 80,
-    "ampere-gddr": 86,
-    "ada": 89,
-    "hopper": 90,
-    "blackwell": 100,
-    "rtx-blackwell": 120,
-}
-"""Of a class of GPU, as CUDA counts it."""
-BF16_CAPABILITY = 80
+BF16_CAPABILITY, HOPPER = 80, 90
+"""Of CUDA: from which it multiplies in bf16, and Hopper's."""
 
 LEAST_CAPABILITY: Mapping[Engine, Mapping[str, int]] = {
     "vllm": {"fp8": 75, "int4": 75, "mxfp4": 80, "nvfp4": 75},
@@ -209,5 +200,5 @@ def too_old(engine: Engine) -> Check:
 def narrow_experts(asked: Start) -> Values | None:
     """Experts in MXFP4 on a GPU older than Hopper."""
     narrow = asked.model.moe is not None and asked.model.weight_dtype == "mxfp4"
-    old = asked.capability is not None and asked.capability < CAPABILITY["hopper"]
+    old = asked.capability is not None and asked.capability < HOPPER
     return {"capability": asked.capability} if narrow and old else None

@@ -5,6 +5,9 @@ from typing import Any, Literal
 
 from core.errors import require_non_negative, require_positive
 
+Stack = Literal["cuda", "rocm"]
+"""What kernels are launched through on a GPU."""
+
 
 @dataclass(frozen=True)
 class GpuSpec:
@@ -13,9 +16,11 @@ class GpuSpec:
     `fp8_flops` and `fp4_flops` are None where the tensor cores do not multiply in that width. `gpu_class` is the
     generation and market within which a calibration holds. `link_key` and `bus_key` are rows of core.catalog.LINKS:
     what joins two of them in the node they are mostly sold in, and their PCIe; `nvlink_domain` GPUs share the
-    former, where that is not a node's. `measured_series` is the all-reduces measured over their NVLink
-    (data/measured_all_reduce.csv). A vLLM server takes `vllm_batched_tokens` a step and `vllm_sequences` at once
-    unless told otherwise.
+    former, where that is not a node's, and a pair without it may be `bridged`, over all of its NVLinks.
+    `capability` is CUDA's, ten times; None of a GPU that has none. `published_as` is a pattern of what tables of
+    measurements call it: of several that fit the longest is meant. `measured_series` is the all-reduces measured
+    over their NVLink (data/measured_all_reduce.csv). A vLLM server takes `vllm_batched_tokens` a step and
+    `vllm_sequences` at once unless told otherwise.
     """
 
     key: str
@@ -27,7 +32,10 @@ class GpuSpec:
     fp8_flops: float | None = None
     fp4_flops: float | None = None
     gpu_class: str = ""
+    stack: Stack = "cuda"
+    capability: int | None = None
     nvlink: bool = False
+    bridged: bool = False
     link_key: str = "pcie-4"
     bus_key: str = "pcie-4"
     nvlink_domain: int | None = None
@@ -35,6 +43,7 @@ class GpuSpec:
     vllm_batched_tokens: int = 2048
     vllm_sequences: int = 256
     aliases: tuple[str, ...] = ()
+    published_as: str = ""
     source: str = ""
 
     def __post_init__(self) -> None:

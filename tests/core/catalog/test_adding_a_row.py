@@ -9,7 +9,14 @@ import pytest
 
 from core.catalog import GPUS, LINKS, MODELS, gpu, link, model
 from core.evidence.calibration import calibration_of
+from core.evidence.published_names import published_gpu
 from core.placement.cluster import seen_cluster, usual_cluster
+from core.placement.demand import Demand
+from core.placement.manifests import ROCM_IMAGE, compose
+from core.placement.plan import Question
+from core.placement.planner import place
+from core.placement.rank_memory import measured_budget
+from core.placement.serve_flags import refusals
 from core.placement.topology import read_topology
 from core.scenario import Scenario
 from core.steps.model import decode_step_s, peak_flops
@@ -31,6 +38,9 @@ GPU = replace(
     nvlink_domain=144,
     measured_series="h100-nccl",
     aliases=("NVIDIA R100",),
+    published_as=r"\br100",
+    stack="rocm",
+    capability=70,
 )
 MODEL = replace(MODELS["llama-3-8b"], key="llama-9-9b", name="Llama 9 9B", aliases=("meta-llama/Llama-9-9B",))
 
@@ -59,6 +69,16 @@ def test_an_added_gpu_keeps_its_widths_its_links_and_its_domain():
     assert (cluster.link, cluster.domain) == (LINK, 144)
     bare = read_topology("\tGPU0\tGPU1\nGPU0\t X \tPHB\nGPU1\tPHB\t X \n")
     assert seen_cluster(replace(cluster, nodes=1), bare).link.key == "pcie-6"
+
+
+def test_a_table_of_measurements_an_engine_and_its_image_know_an_added_gpu():
+    """Under the name that its row says, over the bus that its row has; what it cannot multiply is refused."""
+    assert published_gpu("8x R100 288GB") == (GPU, LINK)
+    assert published_gpu("R100 PCIe")[1].key == "pcie-6"
+    question = Question(MODEL, usual_cluster(GPU, 4), measured_budget(GPU), Demand())
+    plan = place(question).plans[0]
+    assert [one.refusal.code for one in refusals(question, plan)] == ["bf16"]
+    assert ROCM_IMAGE in compose(question, plan, "vllm")
 
 
 def test_bonded_lanes_of_an_added_link_are_a_share_of_it():
