@@ -5,9 +5,11 @@
     python -m benchmarks.bench_hall --learners 150 --url http://HOST:PORT
 
 A learner opens a scene of a lab (all of them in turn) and then sets the batch size, which changes every figure of
-the scenario. An answer takes from the message that changes the control to the server's word that the script has
-ended. The learners share the cores with the servers, and their own CPU is printed. `lost` counts visits that broke
-off, answers that did not come and answers with an error in them.
+the scenario. An answer takes from the message that changes the control to the last change of the page; one that
+brings none, as in a scene without numbers, has no time. The server's word that the script has ended comes later,
+and is waited for. The learners share the cores with the servers, and their own CPU is printed; of several servers,
+what part of theirs each process took. `lost` counts visits that broke off or found no control, answers that did not
+come and answers with an error in them.
 """
 
 import argparse
@@ -53,7 +55,7 @@ class LostError(Exception):
 
 @dataclass
 class Hall:
-    """What the learners of one hall saw: seconds to the first page, and of every answer."""
+    """What the learners of one hall saw: seconds to the first page, and of every answer, NaN where it has none."""
 
     opened_s: list[float] = field(default_factory=list)
     answered_s: list[float] = field(default_factory=list)
@@ -76,6 +78,8 @@ class Learner:
         """Open the scenario's panel, where there is one, in which the control stands. Raises LostError."""
         if self.panel:
             await self.ask(None, self.panel)
+        if not self.control:
+            raise LostError(f"{self.page}?{self.query}: no control to move")
 
     async def ask(self, batch: int | None, pressed: str = "") -> float:
         """Run the page, with another batch if one is given, or a button. Returns seconds; raises LostError."""
@@ -94,35 +98,38 @@ class Learner:
                 state.int_value = batch
         began = time.perf_counter()
         await self.socket.send(message.SerializeToString())
+        changed, is_over = float("nan"), False
         async with asyncio.timeout(PATIENCE_S):
-            await self._until_finished()
-        return time.perf_counter() - began
+            while not is_over:
+                come = ForwardMsg.FromString(await self.socket.recv())
+                is_over = self._is_over(come)
+                changed = time.perf_counter() if come.HasField("delta") else changed
+        return changed - began
 
-    async def _until_finished(self) -> None:
-        while True:
-            message = ForwardMsg.FromString(await self.socket.recv())
-            kind = message.WhichOneof("type")
-            if kind == "new_session" and not self.script_hash:
-                self.script_hash = message.new_session.page_script_hash
-            elif kind == "navigation":
-                self.script_hash = message.navigation.page_script_hash
-            elif kind == "page_info_changed":
-                self.query = message.page_info_changed.query_string
-            elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
-                element = message.delta.new_element
-                if element.WhichOneof("type") == "exception":
-                    raise LostError(f"{self.page}?{self.query}: {element.exception.message}")
-                if element.button.id.endswith("-scenario"):
-                    self.panel = element.button.id
-                for kind in ("slider", "number_input"):
-                    identity = getattr(element, kind).id
-                    if identity.endswith("-batch"):
-                        self.control, self.slides = identity, kind == "slider"
-            elif kind == "script_finished":
-                if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
-                    return
-                if message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
-                    raise LostError(f"{self.page}?{self.query}: the script ended with {message.script_finished}")
+    def _is_over(self, message: ForwardMsg) -> bool:
+        """Note what a message says; whether it is the last one of an answer. Raises LostError."""
+        kind = message.WhichOneof("type")
+        if kind == "new_session" and not self.script_hash:
+            self.script_hash = message.new_session.page_script_hash
+        elif kind == "navigation":
+            self.script_hash = message.navigation.page_script_hash
+        elif kind == "page_info_changed":
+            self.query = message.page_info_changed.query_string
+        elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+            element = message.delta.new_element
+            if element.WhichOneof("type") == "exception":
+                raise LostError(f"{self.page}?{self.query}: {element.exception.message}")
+            if element.button.id.endswith("-scenario"):
+                self.panel = element.button.id
+            for kind in ("slider", "number_input"):
+                identity = getattr(element, kind).id
+                if identity.endswith("-batch"):
+                    self.control, self.slides = identity, kind == "slider"
+        elif kind == "script_finished" and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+            if message.script_finished != ForwardMsg.FINISHED_SUCCESSFULLY:
+                raise LostError(f"{self.page}?{self.query}: the script ended with {message.script_finished}")
+            return True
+        return False
 
 
 async def attend(
@@ -159,13 +166,13 @@ async def lecture(url: str, views: list[tuple[str, str]], learners: int, seconds
     return hall
 
 
-def usage(process: int) -> tuple[float, int]:
-    """A process and its children: the CPU seconds of all, and the resident bytes of their largest server."""
+def usage(process: int) -> tuple[dict[str, float], int]:
+    """A process and its children: the CPU seconds of each, and the resident bytes of their largest server."""
     children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    cpu_s, resident = 0.0, 0
+    cpu_s, resident = {}, 0
     for one in (str(process), *children):
         fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
-        cpu_s += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        cpu_s[one] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         command = Path(f"/proc/{one}/cmdline").read_text()
         if "streamlit" in command or "serve.py" in command:
             resident = max(resident, int(fields[21]) * os.sysconf("SC_PAGE_SIZE"))
@@ -176,15 +183,16 @@ def held(
     name: str, url: str, views: list[tuple[str, str]], learners: int, seconds: float, process: int | None
 ) -> bool:
     """Hold one lecture and print its row; whether every answer came and p95 kept the aim."""
-    before = usage(process)[0] if process else 0.0
+    before = usage(process)[0] if process else {}
     own = resource.getrusage(resource.RUSAGE_SELF)
     hall = asyncio.run(lecture(url, views, learners, seconds))
     spent = resource.getrusage(resource.RUSAGE_SELF)
     answers = np.array(hall.answered_s or [np.nan])
-    p50, p95 = np.quantile(answers, [0.5, 0.95])
+    p50, p95 = np.nanquantile(answers, [0.5, 0.95])
     opened_s = np.quantile(hall.opened_s or [np.nan], 0.95)
-    after, resident = usage(process) if process else (np.nan, np.nan)
-    cpu_s = (after - before) / max(1, len(answers))
+    after, resident = usage(process) if process else ({}, np.nan)
+    parts_s = sorted((after[one] - before.get(one, 0.0) for one in after), reverse=True)
+    cpu_s = sum(parts_s) / max(1, len(answers)) if process else np.nan
     print(
         f"{name:10} {learners:8} {len(hall.answered_s):8} {1e3 * p50:8.0f} {1e3 * p95:8.0f}"
         f" {1e3 * opened_s:8.0f} {1e3 * cpu_s:8.1f}"
@@ -192,6 +200,10 @@ def held(
         f" {spent.ru_utime + spent.ru_stime - own.ru_utime - own.ru_stime:8.1f}",
         flush=True,
     )
+    if len(parts_s) > 1:
+        print(
+            f"           of the CPU, a process: {', '.join(f'{part_s / sum(parts_s):.0%}' for part_s in parts_s)}"
+        )
     for line in sorted(set(hall.lost))[:5]:
         print(f"           lost: {line}")
     return not hall.lost and bool(p95 <= AIM_S)
