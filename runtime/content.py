@@ -60,6 +60,12 @@ def finished() -> tuple[str, ...]:
     return tuple(name for name in languages() if blocks("language", name)["finished"] == "yes")
 
 
+def first_of(asked: str) -> str:
+    """The first finished language of a list as browsers send it; English where it has none."""
+    names = (name.strip().partition(";")[0].partition("-")[0].lower() for name in asked.split(","))
+    return next((name for name in names if name in finished()), ENGLISH)
+
+
 def load(stem: str, name: str | None = None) -> MappingProxyType[str, str]:
     """Every block of one file by name, in the language being spoken; English where that has none.
 

@@ -29,13 +29,7 @@ def speak() -> None:
 
 def preferred() -> str:
     """The first finished language that the browser asks for; English where it asks for none."""
-    return first_of(f"{st.context.locale or ''},{st.context.headers.get('Accept-Language', '')}")
-
-
-def first_of(asked: str) -> str:
-    """The first finished language of a list as browsers send it; English where it has none."""
-    names = (name.strip().partition(";")[0].partition("-")[0].lower() for name in asked.split(","))
-    return next((name for name in names if name in content.finished()), content.ENGLISH)
+    return content.first_of(f"{st.context.locale or ''},{st.context.headers.get('Accept-Language', '')}")
 
 
 def switch() -> None:

@@ -11,6 +11,8 @@ in a hall of 150 they stood in line for it. Options are read, not written, once 
 
 Each command is wrapped in one that notes what it was asked and how long it took, which this app tells nobody.
 
+The first message of a process looks through every module there is for whether somebody is typing commands.
+
 And whatever list or mapping a component is given is tried as a data frame of every library there is, for which
 pandas is imported, half of what a server's first page waits for. No component of this app is given a frame.
 """
@@ -20,7 +22,7 @@ from types import MethodType
 from typing import Any
 
 import streamlit as st
-from streamlit import config
+from streamlit import config, delta_generator
 from streamlit.components.v2.bidi_component import serialization
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.metrics_util import gather_metrics
@@ -142,6 +144,7 @@ def install() -> None:
     ScriptRunner._maybe_handle_execution_control_request = _yield_if_asked  # type: ignore[method-assign, assignment]
     SessionState.filtered_state = property(OneKeyAtATime)  # type: ignore[assignment]
     serialization._extract_dataframes_from_dict = without_frames  # type: ignore[assignment]
+    delta_generator._use_warning_has_been_displayed = True
     _count_no_commands()
 
 

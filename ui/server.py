@@ -1,11 +1,14 @@
 """The server that visits come to: what it may be asked, and of how many, is settled before the first of them."""
 
 import asyncio
+import gc
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import wraps
 from html import escape
+from importlib import import_module
+from threading import Thread
 from typing import Any
 
 import streamlit as st
@@ -20,7 +23,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from core.text.numbers import whole_number
 from runtime import content, operators
-from ui import language, only_changes, wanted_messages
+from ui import only_changes, wanted_messages
 
 MOST_VISITS = whole_number(os.environ.get("SHARDLAB_MOST_VISITS"), 1) or 1_000
 """Pages open at once, some 0.1 MB each before they are used: far more than one server answers in good time."""
@@ -35,6 +38,23 @@ MOST_UNFINISHED = 1 << 26
 MOST_LOOKS = 12
 """So many times `REQUEST_S` may an answer take to be taken: the largest file, at a hundred kilobits a second."""
 AGAIN_S = 10
+FIRST_PAGE = (
+    *("ui.shell", "ui.overview.words", "ui.overview.journey", "ui.overview.course_map", "ui.overview.drawing"),
+    *("PIL.Image", "streamlit.material_icon_names"),
+)
+"""What the first page imports, without what draws figures."""
+
+
+def _import_first_page() -> None:
+    """Import it, and take it out of sight of the collector."""
+    for name in FIRST_PAGE:
+        import_module(name)
+    gc.collect()
+    gc.freeze()
+
+
+_importing = Thread(target=_import_first_page, daemon=True)
+"""Begun when the server can be asked: the first visitor's browser meanwhile loads Streamlit's own scripts."""
 
 
 class Bounded:
@@ -51,6 +71,8 @@ class Bounded:
                 return
             self.visits += 1
             try:
+                if _importing.is_alive():  # two threads in the modules of one package can end in each other's way
+                    await asyncio.to_thread(_importing.join)
                 await self.app(scope, receive, send)
             finally:
                 self.visits -= 1
@@ -77,7 +99,7 @@ class Bounded:
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
         operators.note("full", visits=self.visits, uploads=self.bodies)
-        speaks = language.first_of(Headers(scope=scope).get("accept-language", ""))
+        speaks = content.first_of(Headers(scope=scope).get("accept-language", ""))
         again = f'<meta charset="utf-8"><meta http-equiv="refresh" content="{AGAIN_S}"><title>Shardlab</title>'
         page = f'<!doctype html><html lang="{speaks}">{again}<p>{escape(content.load("shell", speaks)["full"])}</p>'
         await HTMLResponse(page, 503, {"Retry-After": str(AGAIN_S)})(scope, receive, send)
@@ -225,6 +247,8 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     """
     operators.bound_other_logs()
     _open_files()
+    if not _importing.ident:
+        _importing.start()
     if not st.get_option("server.headless"):
         open_browser(f"http://{st.get_option('browser.serverAddress')}:{st.get_option('server.port')}")
     yield

@@ -69,26 +69,22 @@ _browser = st.components.v2.component(
 
 @st.cache_resource
 def _settle() -> None:
-    """Once a server: lighter session state, and imports out of sight of the collector.
+    """Once a server: lighter session state, and what draws figures.
 
-    What draws figures comes after the first page, which has none: pandas is most of what a server imports.
+    That comes after the first page, which has none: pandas is most of what a server imports.
     """
     operators.watch()
     lighter_state.install()
     unseen.install()
     wanted_messages.install()
-    _freeze()
     figures = Timer(FIGURES_AFTER_S, _import_figures)
     figures.daemon = True
     figures.start()
 
 
 def _import_figures() -> None:
+    """Import them, out of sight of the collector."""
     import_module("ui.figures.prediction")
-    _freeze()
-
-
-def _freeze() -> None:
     gc.collect()
     gc.freeze()
 

@@ -264,6 +264,7 @@ def test_who_starts_the_app_on_a_machine_with_a_screen_is_shown_it(monkeypatch, 
     monkeypatch.setattr(server, "open_browser", opened.append)
     monkeypatch.setattr(operators, "bound_other_logs", lambda: None)
     monkeypatch.setattr(server.st, "get_option", told.__getitem__)
+    monkeypatch.setattr(server, "_importing", threading.Thread(target=lambda: None))
 
     async def start() -> None:
         async with server.lifespan(None):
@@ -271,3 +272,24 @@ def test_who_starts_the_app_on_a_machine_with_a_screen_is_shown_it(monkeypatch, 
 
     asyncio.run(start())
     assert opened == shown
+    assert server._importing.ident
+
+
+def test_a_visit_is_let_in_when_what_the_first_page_imports_is_there(monkeypatch):
+    """Two threads that import modules of one package at once can end in each other's way."""
+    imports, steps = threading.Event(), []
+    monkeypatch.setattr(server, "_importing", threading.Thread(target=imports.wait))
+
+    async def visit(scope, receive, send):
+        steps.append("let in")
+
+    async def come_meanwhile():
+        server._importing.start()
+        coming = asyncio.create_task(server.Bounded(visit)({"type": "websocket"}, None, None))
+        await asyncio.sleep(0)
+        steps.append("imported")
+        imports.set()
+        await coming
+
+    asyncio.run(come_meanwhile())
+    assert steps == ["imported", "let in"]

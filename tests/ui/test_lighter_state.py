@@ -61,15 +61,24 @@ def test_an_option_is_the_one_that_streamlit_reads():
 
 @pytest.mark.slow
 def test_the_first_page_of_a_fresh_server_imports_nothing_that_only_figures_need():
-    """They were most of a cold start: half a second of pandas before the first words."""
+    """They were most of a cold start: half a second of pandas before the first words.
+
+    And of ours nothing is left to be imported once its visitor is let in.
+    """
     program = (
-        "import sys\n"
+        "import gc, sys\n"
         "from streamlit.testing.v1 import AppTest\n"
+        "from ui import server\n"
+        "server._import_first_page()\n"
+        "assert gc.get_freeze_count() > 10_000\n"
         "from ui import shell\n"
         "shell.FIGURES_AFTER_S = 1e6\n"
+        "before = set(sys.modules)\n"
         "app = AppTest.from_file('streamlit_app.py', default_timeout=120).run()\n"
         "assert not app.exception and len(app.markdown) > 5\n"
         "late = {'pandas', 'pyarrow', 'altair', 'torch', 'ui.scenes'} & set(sys.modules)\n"
         "assert not late, late\n"
+        "new = set(sys.modules) - before\n"
+        "assert not [name for name in new if name.startswith(('core.', 'runtime.', 'ui.'))], new\n"
     )
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, timeout=300)
