@@ -4,13 +4,13 @@ import streamlit as st
 
 from core.catalog import MODELS, model
 from core.models.hf_config import model_from_config
+from core.startup_log import exercises as cases
 from core.startup_log import weight_rules
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given, Report
 from ui import address, inputs, paste, scenes
 from ui.figures.frames import frame
 from ui.startup_log import charts, report, words
-from ui.startup_log import rows_exercises as cases
 
 AS_LOGGED, UNDECIDED = "as the log says", "undecided"
 EXERCISES = {exercise.key: exercise for exercise in cases.exercises()}
@@ -25,7 +25,7 @@ with page.controls("read"):
             page.label("says.model_s_config_json"), page.key("config"), kinds=("json", "txt"), height=110
         )
 with page.controls("exercises"):
-    titles = {key: exercise.title for key, exercise in EXERCISES.items()}
+    titles = {key: words.exercise("", exercise) for key, exercise in EXERCISES.items()}
     case = inputs.option(page.label("says.case"), page.key("case"), titles, next(iter(titles)))
 shown = {name: inputs.flag(page.key(f"{exercise.key}_shown")) for name, exercise in EXERCISES.items()}
 for exercise in EXERCISES.values():
@@ -51,9 +51,10 @@ def read() -> None:
 
 def exercises() -> None:
     exercise = EXERCISES[case]
-    st.code(exercise.log, language=None, wrap_lines=True)
+    log = words.log(exercise)
+    st.code(log, language=None, wrap_lines=True)
     page.say(f"exercises.ask_{exercise.key}")
-    options = {UNDECIDED: page.label("option.undecided"), **exercise.answers}
+    options = {UNDECIDED: page.label("option.undecided"), **words.answers(exercise)}
     label = page.label("says.your_answer")
     choice = inputs.option(label, page.key(f"{exercise.key}_said"), options, UNDECIDED)
     if not shown[case]:
@@ -72,7 +73,7 @@ def exercises() -> None:
         sign = "open" if choice == UNDECIDED else "ok" if choice == exercise.answer else "off"
         page.verdict(sign, f"exercises.right_{exercise.key}")
         with page.guarded():
-            report.draw(page, read_log(exercise.log), exercise.key)
+            report.draw(page, read_log(log), exercise.key)
 
 
 def formulas() -> None:

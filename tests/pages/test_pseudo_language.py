@@ -12,6 +12,7 @@ import streamlit as st
 
 from core.clinic import CASES
 from core.course.quiz import Sheet, paper
+from core.startup_log.exercises import exercises
 from runtime import content, torch_here
 from runtime.content import slug
 from runtime.rooms import code_of
@@ -28,7 +29,6 @@ from ui.paths import PATHS
 from ui.placement.rows import CASE_NAMES
 from ui.placement.rows_load import example_bench
 from ui.sharding_math.rows import KINDS, MISTAKES
-from ui.startup_log.rows_exercises import exercises
 from ui.two_way_tp import live_run
 from ui.two_way_tp.bench import MORE as RUNS
 

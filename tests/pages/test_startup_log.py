@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.startup_log.exercises import exercises
 from tests.said import without_terms
+from ui.startup_log import words
 from ui.startup_log.report import EXAMPLE
-from ui.startup_log.rows_exercises import exercises
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = "pages/6_startup_log.py"
@@ -65,7 +66,7 @@ def test_what_is_no_log_is_refused_and_kept():
 
 @pytest.mark.parametrize("exercise", exercises(), ids=lambda exercise: exercise.key)
 def test_an_exercise_reveals_only_what_was_committed(exercise):
-    scene = {"log_scene": "What it catches", "log_case": exercise.title}
+    scene = {"log_scene": "What it catches", "log_case": words.exercise("", exercise)}
     app = visit(**scene)
     assert not app.exception
     assert app.button(key="show").disabled
@@ -77,5 +78,6 @@ def test_an_exercise_reveals_only_what_was_committed(exercise):
 
 @pytest.mark.parametrize("exercise", exercises(), ids=lambda exercise: exercise.key)
 def test_an_exercises_answers_are_apart_and_one_is_right(exercise):
-    assert len(set(exercise.options)) == len(exercise.options)
-    assert exercise.answers[exercise.answer] in exercise.options
+    answers = words.answers(exercise)
+    assert len(set(answers.values())) == 3
+    assert exercise.answer in answers

@@ -7,15 +7,30 @@ from core.models.loaded_weights import OWN_SEGMENT, SEGMENT_ROUND, UNSPLIT, load
 from core.models.parameters import VOCAB_PADDING
 from core.scenario import Scenario
 from core.startup_log.basis import TOLERANCE
+from core.startup_log.exercises import Exercise, exercises, widths_gib
 from core.startup_log.records import Report
 from core.startup_log.weight_rules import LOGGED_WEIGHTS, RULES, steps
 from core.units import GIB
 from runtime.kept import kept
 from runtime.prose import said
 from runtime.quantities import binary_bytes, local, significant
-from ui.startup_log.rows_exercises import exercises, widths_gib
 
 _ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
+
+
+def exercise(name: str, one: Exercise) -> str:
+    """A block of an exercise: its title, what is noted beside its log, or an answer by its letter."""
+    return said("startup_log", f"exercise.{one.key}{name}", one, **one.values)
+
+
+def answers(one: Exercise) -> dict[str, str]:
+    """What may be answered, by the letter that an address holds."""
+    return {letter: exercise(f"_{letter}", one) for letter in "abc"}
+
+
+def log(one: Exercise) -> str:
+    """Its lines, after what was noted beside them."""
+    return f"# {exercise('_noted', one)}\n{one.log}" if one.key == "heavier" else one.log
 
 
 @kept
@@ -39,7 +54,8 @@ def fields(scenario: Scenario, limit_characters: int) -> Mapping[str, object]:
         ),
         "bf16": "bf16",
         **dict(zip(("bf16_gib", "one_byte_gib", "fp8_gib"), widths_gib(), strict=True)),
-        **{exercise.key: exercise for exercise in exercises()},
+        **{one.key: one for one in exercises()},
+        **{f"{one.key}_solution": answers(one)[one.answer] for one in exercises()},
         **_scenario(scenario),
     }
 

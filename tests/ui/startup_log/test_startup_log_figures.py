@@ -5,9 +5,10 @@ import pytest
 from core.catalog import model
 from core.scenario import Scenario
 from core.startup_log import weight_rules
+from core.startup_log.exercises import exercises
 from core.startup_log.reader import read_log
 from ui.figures.frames import frame
-from ui.startup_log import charts, report, rows_exercises, words
+from ui.startup_log import charts, report, words
 from ui.theme import DARK, LIGHT, Look
 
 
@@ -43,9 +44,9 @@ def test_the_figure_is_picked_out_of_its_line():
 
 def test_a_second_model_explains_its_exercise_to_the_block():
     """51.63 GiB by 33 layers of 4 KiB a token, whole blocks: 410,128, as logged."""
-    second = next(exercise for exercise in rows_exercises.exercises() if exercise.key == "second")
+    second = next(exercise for exercise in exercises() if exercise.key == "second")
     assert 51.63 * 2**30 // (16 * 33 * 4096) * 16 == 410128
-    assert second.solution == second.answers[second.answer] == "33 layers keep a cache, not 32"
+    assert words.answers(second)[second.answer] == "33 layers keep a cache, not 32"
 
 
 def test_a_tensor_table_tells_what_is_whole_on_every_rank():
