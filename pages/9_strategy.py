@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.strategy.block import Block, block_under
+from core.strategy.training.side_by_side import paper_gb, paper_slips
 from core.units import GB
 from runtime.rows import Row
 from ui import beside, scenes, tested
@@ -48,7 +49,7 @@ def fields() -> Mapping[str, object]:
 
 
 def memory() -> None:
-    if not page.ask(rows.paper_gb(3), high=120, unit="GB", digits=1, slips=rows.paper_slips()):
+    if not page.ask(paper_gb(3), high=120, unit="GB", digits=1, slips=paper_slips()):
         return
     if not look.present:
         page.say("memory.paper")

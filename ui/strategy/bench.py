@@ -15,11 +15,12 @@ from core.strategy.picker import USUAL, Purpose, Question
 from core.strategy.rooms import ROOMS
 from core.strategy.training.layout import Recompute
 from core.strategy.training.memory import Job
+from core.strategy.training.side_by_side import Held
 from ui import address, inputs
 from ui.scenes import Page
-from ui.strategy.rows import RANKS, Held
 
 MOST_NODES = 32
+RANKS = tuple(2**power for power in range(11))
 PURPOSES = {"training": "train", "serving": "serve"}
 THE_LINK, THE_NETWORK = "the link", "the network"
 HOLDS, PAYS = "held", "saved and paid"

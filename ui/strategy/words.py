@@ -11,6 +11,7 @@ from core.strategy.disaggregation import Handoff
 from core.strategy.flips import Flip
 from core.strategy.picker import Answer
 from core.strategy.training.choice import ACCUMULATED, RESERVED_BYTES, WITHIN_ERROR
+from core.strategy.training.side_by_side import PAPER_PARAMETERS, PAPER_RANKS, Held, paper_gb
 from core.units import GB
 from runtime.catalog_words import short_name, told
 from runtime.kept import kept, kept_of
@@ -18,16 +19,7 @@ from runtime.prose import said, worded
 from runtime.quantities import local
 from runtime.rows import Row
 from ui.prose import escape
-from ui.strategy.rows import (
-    ACROSS,
-    PAPER_PARAMETERS,
-    PAPER_RANKS,
-    Held,
-    memory_ends,
-    paper_gb,
-    saved_and_paid,
-    sums,
-)
+from ui.strategy.rows import ACROSS, memory_ends, saved_and_paid, sums
 
 
 def everywhere(scenario: Scenario) -> Mapping[str, object]:

@@ -11,23 +11,25 @@ from core.scenario import Scenario
 from core.strategy.block import block_under
 from core.strategy.picker import Question, answer
 from core.strategy.training.memory import Job
+from core.strategy.training.side_by_side import Held, paper_gb
 from core.units import GB
 from ui.comm_cost.rows_rounds import stops as stops_of
 from ui.figures.frames import frame
 from ui.strategy import charts, rows
 from ui.strategy import rows_scenes as scene_rows
+from ui.strategy.bench import RANKS
 from ui.strategy.drawing import block_diagram, block_rows
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK, present=True)]
 
 
-def held(ranks: int, name: str = "llama-3-8b", microbatches: int = 1) -> rows.Held:
+def held(ranks: int, name: str = "llama-3-8b", microbatches: int = 1) -> Held:
     job = Job(microbatches=microbatches)
-    return rows.Held(model(name), ranks, 8, gpu("h100-sxm").usable_memory_bytes, job, "selective")
+    return Held(model(name), ranks, 8, gpu("h100-sxm").usable_memory_bytes, job, "selective")
 
 
-@pytest.mark.parametrize("ranks", rows.RANKS)
+@pytest.mark.parametrize("ranks", RANKS)
 def test_a_bar_ends_where_its_last_part_does(ranks):
     asked = held(ranks)
     parts, ends = rows.memory_parts(asked), rows.memory_ends(asked)
@@ -39,7 +41,7 @@ def test_a_bar_ends_where_its_last_part_does(ranks):
 
 def test_the_papers_four_figures():
     """arXiv 1910.02054, figure 1: 120, 31.4, 16.6, 1.9 GB."""
-    assert [round(rows.paper_gb(zero), 1) for zero in range(4)] == [120.0, 31.4, 16.6, 1.9]
+    assert [round(paper_gb(zero), 1) for zero in range(4)] == [120.0, 31.4, 16.6, 1.9]
 
 
 def test_with_one_microbatch_zero_sends_what_ddp_sends_and_fsdp_half_as_much_again():
