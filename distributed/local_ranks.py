@@ -124,5 +124,5 @@ def _told(error: BaseException, rank: int, module: Path) -> tuple[str, str]:
     where = f"{f'line {line} of {module.name}, ' if line else ''}rank {rank}"
     if frames and Path(frames[-1].filename).name in ("c10d_logger.py", "distributed_c10d.py"):
         return "alone", f"this rank calls a collective that another rank does not call ({where})"
-    said = str(error).strip().partition("\n")[0]
-    return "error", f"{type(error).__name__}{f': {said}' if said else ''} ({where})"
+    message = str(error).strip().partition("\n")[0]
+    return "error", f"{type(error).__name__}{f': {message}' if message else ''} ({where})"

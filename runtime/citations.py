@@ -134,8 +134,8 @@ def _made_of(listed: Mapping[str, Callable[[], bytes]]) -> dict[str, str]:
     makefile = next((name for name in listed if name.endswith("makefiles/version.mk")), None)
     if makefile is None:
         return {}
-    said = listed[makefile]().decode("utf-8", "replace")
-    numbers = re.findall(r"^NCCL_(?:MAJOR|MINOR|PATCH) *:= *(\d{1,4}) *$", said, re.MULTILINE)
+    text = listed[makefile]().decode("utf-8", "replace")
+    numbers = re.findall(r"^NCCL_(?:MAJOR|MINOR|PATCH) *:= *(\d{1,4}) *$", text, re.MULTILINE)
     return {"Name": "nccl", "Version": ".".join(numbers), "Top": makefile.removesuffix("makefiles/version.mk")}
 
 

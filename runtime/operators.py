@@ -89,8 +89,8 @@ def bound_other_logs() -> None:
             if not _has_a_share(f"{record.name}:{record.lineno}"):
                 return
             with suppress(TypeError, ValueError):  # what does not fit its own format is the handler's to say
-                said = record.getMessage()[:LONGEST]
-                record.msg = "".join(one if one.isprintable() or one == "\n" else "?" for one in said)
+                message = record.getMessage()[:LONGEST]
+                record.msg = "".join(one if one.isprintable() or one == "\n" else "?" for one in message)
                 record.args = ()
         handle(logger, record)
 

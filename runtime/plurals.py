@@ -26,10 +26,10 @@ def rule(language: Mapping[str, str]) -> Rule:
     >>> [czech(count) for count in (1, 2, 5, 1.5)]
     [0, 1, 2, 2]
     """
-    said = {name.removeprefix("plural."): text for name, text in language.items() if name.startswith("plural.")}
-    if unknown := said.keys() - set(KINDS[:-1]):
+    forms = {name.removeprefix("plural."): text for name, text in language.items() if name.startswith("plural.")}
+    if unknown := forms.keys() - set(KINDS[:-1]):
         raise ValueError(f"no kind of plural: {', '.join(sorted(unknown))}")
-    tests = [_any(said[kind]) for kind in KINDS if kind in said]
+    tests = [_any(forms[kind]) for kind in KINDS if kind in forms]
     return lambda count: next((at for at, test in enumerate(tests) if test(count)), len(tests))
 
 

@@ -73,8 +73,8 @@ def named(options: Namespace) -> tuple[Question, Plan]:
         raise OutOfRangeError("plan", layout.name, worded(plan.reason))
     if plan.fits or any(sizes):
         return asked, plan
-    found = place(asked)
-    return asked, plan if found.recommended is None else found.plans[found.recommended]
+    placement = place(asked)
+    return asked, plan if placement.recommended is None else placement.plans[placement.recommended]
 
 
 def _trace(options: Namespace, asked: Question, plan: Plan) -> Shown:

@@ -147,9 +147,11 @@ LINKS: Mapping[str, LinkSpec] = by_key((
     _row("ib-hdr", "InfiniBand HDR", _INFINIBAND, 3e-6, 25e9, _NCCL,
          measured_bytes_per_s=23.75e9,
          measured_note="host to host 23.75 GB/s",
+         published_as="hdr|200 gb/s ib",
          source=("200 Gb/s a port over eight, one port a GPU as in a DGX; α: 12.6 µs for small all-reduces "
                  "between two nodes of one L40S over ConnectX, less the launch, over 2 hops (NCCL's tuner: 2.7)")),
     _row("ib-ndr", "InfiniBand NDR", _INFINIBAND, 3e-6, 50e9, _NCCL,
+         published_as="ndr|400 gb/s ib",
          source=("400 Gb/s a port over eight, one port a GPU as in a DGX; α: 12.6 µs for small all-reduces "
                  "between two nodes of one L40S over ConnectX, less the launch, over 2 hops (NCCL's tuner: 2.7)")),
     _row("ib-xdr", "InfiniBand XDR", _INFINIBAND, 3e-6, 100e9, _NCCL,

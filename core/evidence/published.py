@@ -6,10 +6,10 @@ it is not one that a step model can be held against. What ships with the project
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from core.catalog import link
+from core.catalog import LINKS, link
 from core.errors import ShardlabError
 from core.evidence.measurements import (
     NODE_GPUS,
@@ -226,18 +226,16 @@ def _group(ranks: int, usual: LinkSpec, row: PublishedRow) -> TensorGroup:
     if ranks <= NODE_GPUS:
         inside = link("pcie-4-no-p2p") if _IN_PODS in row.source else usual
         return TensorGroup(ranks, inside, NODE_GPUS)
-    network = _NETWORKS.get(next((words for words in _NETWORKS if words in described), ""))
+    told = (row for row in LINKS.values() if row.published_as and re.search(row.published_as, described))
+    network = next(told, None)
     if network is None:
         raise _NotComparableError("ranks over nodes whose network is not named")
     crossing_s = CROSSING_S if _engine(row) in SERVERS else 0.0
-    return TensorGroup(ranks, usual, NODE_GPUS, link(network), crossing_s)
+    return TensorGroup(ranks, usual, NODE_GPUS, network, crossing_s)
 
 
 _IN_PODS = "dennislee22/vLLM-benchmarking"
 """A source whose ranks are each in a pod of their own: in one node, but no peer reaches another's memory."""
-
-
-_NETWORKS: Mapping[str, str] = {"200 gb/s ib": "ib-hdr", "400 gb/s ib": "ib-ndr", "hdr": "ib-hdr", "ndr": "ib-ndr"}
 
 
 def _kv_dtype(row: PublishedRow, dtype: str) -> str:

@@ -76,24 +76,24 @@ def _of_completed(metrics: Mapping[str, object], name: str) -> Mapping[str, obje
 
 def _llmperf(saved: Mapping[str, object]) -> Mapping[str, object]:
     """A summary, flat, in seconds; requests a minute."""
-    found = {name.removeprefix("results_"): number(given, 0) for name, given in saved.items()}
-    completed, a_minute = found.get("num_completed_requests"), found.get("num_completed_requests_per_min")
-    prompt, output = found.get("number_input_tokens_mean"), found.get("number_output_tokens_mean")
+    figures = {name.removeprefix("results_"): number(given, 0) for name, given in saved.items()}
+    completed, a_minute = figures.get("num_completed_requests"), figures.get("num_completed_requests_per_min")
+    prompt, output = figures.get("number_input_tokens_mean"), figures.get("number_output_tokens_mean")
     values: dict[str, object] = {
         "model": saved.get("model"),
         "completed": completed,
-        "failed": found.get("number_errors"),
-        "max_concurrency": found.get("num_concurrent_requests"),
-        "output_throughput": found.get("mean_output_throughput_token_per_s"),
+        "failed": figures.get("number_errors"),
+        "max_concurrency": figures.get("num_concurrent_requests"),
+        "output_throughput": figures.get("mean_output_throughput_token_per_s"),
         "request_throughput": None if a_minute is None else a_minute / 60,
         "total_input_tokens": None if completed is None or prompt is None else completed * prompt,
         "total_output_tokens": None if completed is None or output is None else completed * output,
     }
     for clock, name in _LLMPERF:
         for which in ("mean", "p50", "p90", "p95", "p99"):
-            value = found.get(f"{name}_s_{which if which == 'mean' else f'quantiles_{which}'}")
+            value = figures.get(f"{name}_s_{which if which == 'mean' else f'quantiles_{which}'}")
             values[f"{which}_{clock}_ms"] = None if value is None else 1e3 * value
-    whole_s, first_s = found.get("end_to_end_latency_s_mean"), found.get("ttft_s_mean")
+    whole_s, first_s = figures.get("end_to_end_latency_s_mean"), figures.get("ttft_s_mean")
     if whole_s is not None and first_s is not None and output is not None and output > 1:
         values["mean_tpot_ms"] = 1e3 * max(0.0, whole_s - first_s) / (output - 1)
     return values

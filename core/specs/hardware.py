@@ -69,7 +69,7 @@ class LinkSpec:
     may bond fewer. `in_switch_bytes_per_s` is the busbw that sums in its switch reach over 8 GPUs; None where the
     switch cannot add. `measured_ranks` is set where all of it was fitted to one table, and holds for that many.
     `measured_series` is what was measured over it, whatever the GPU (data/measured_all_reduce.csv); `napkin_key`
-    the row that the labs teach it by.
+    the row that the labs teach it by; `published_as` a pattern of what tables of measurements call a network.
     """
 
     key: str
@@ -90,6 +90,7 @@ class LinkSpec:
     measured_series: str = ""
     napkin_key: str = ""
     aliases: tuple[str, ...] = ()
+    published_as: str = ""
     source: str = ""
 
     def __post_init__(self) -> None:

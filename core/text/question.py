@@ -5,7 +5,8 @@ options, of which one is right; a number has an answer in SI, a tolerance, and t
 got wrong. Words are in content/: every option, slip and right answer has a block of its own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar
@@ -97,6 +98,31 @@ class Accepted:
             name for name, wanted in known.items() if abs(value - wanted) <= self.share * abs(wanted) + self.room
         ]
         return min(near, key=lambda name: abs(value - known[name]), default=None)
+
+
+@dataclass(frozen=True)
+class Heap:
+    """How many said about the number that a slip leads to."""
+
+    slip: str
+    value: float
+    count: int
+
+
+def heaps(
+    counts: Iterable[tuple[float, int]], truth: float, slips: Mapping[str, float], reach: float
+) -> list[Heap]:
+    """The slips that somebody made, the most frequent first.
+
+    Each number belongs to the nearest of the truth and the slips, if it is within `reach` of it; of two as near, to
+    the truth. So no voter is counted twice, and who is right is in no heap.
+    """
+    accepted = Accepted(truth, slips, room=reach)
+    made: Counter[str] = Counter()
+    for answer, count in counts:
+        if slip := accepted.meant(answer):
+            made[slip] += count
+    return [Heap(slip, slips[slip], count) for slip, count in made.most_common()]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.course.heaps import heaps
+from core.text.question import heaps
 from runtime import rooms
 from runtime.rooms import LIFE_S, MOST_QUESTIONS, MOST_ROOMS, MOST_VOTERS, Question, Rooms, code_of, pass_of
 

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 
 import streamlit as st
 
-from core.course.heaps import heaps
+from core.text.question import heaps
 from runtime import content
 from runtime.prose import said
 from runtime.quantities import form, plain
