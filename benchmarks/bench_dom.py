@@ -89,6 +89,7 @@ OPEN_SCENE = "[role=tabpanel]:not([hidden])"
 SLIDER = '[data-testid="stSlider"] input'
 SCRUBBER = ".player input[type=range]"
 LAB_01, LAB_04 = "sharding_math?shard_scene=see", "pipeline_bubble?pipe_scene=see"
+BREAK_IT, WIDTHS = "pipeline_bubble?pipe_scene=break_it", "two_way_tp?real_scene=bench&real_figure=the+width"
 OPTION = "[role=radio]"
 STAGES = f".st-key-pipe_p {OPTION}"
 LAB_01_WRONG, PICKER = "sharding_math?shard_scene=break_it", "strategy?strategy_scene=picker"
@@ -102,9 +103,11 @@ CONTROLS = (
     Control("browser", "predict", "comm_cost?bill_scene=question", f".st-key-guess {SLIDER}"),
     Control("browser", "letter", "two_way_tp?real_scene=see", f".st-key-real_token {SLIDER}"),
     Control("browser", "stages", LAB_04, STAGES, ".player .stage", True),
-    Control("server", "wrong", "pipeline_bubble?pipe_scene=break_it", STAGES, ".player .stage", True),
+    Control("browser", "both", BREAK_IT, STAGES, ".player .stage", True),
+    Control("browser", "run", "two_way_tp?real_scene=count", f".st-key-real_run_shown {OPTION}", clicked=True),
+    Control("server", "wrong", BREAK_IT, f".st-key-pipe_wrong_shown {OPTION}", ".player .stage", True),
     Control("server", "mistake", LAB_01_WRONG, f".st-key-shard_mistake_shown {OPTION}", OPEN_SCENE, True),
-    Control("server", "run", "two_way_tp?real_scene=count", f".st-key-real_run_shown {OPTION}", clicked=True),
+    Control("server", "wire", WIDTHS, f".st-key-real_wire_shown {OPTION}", clicked=True),
     Control("server", "alpha", "comm_cost?bill_scene=bench", f".st-key-bill_alpha {STEPS}", clicked=True),
     Control("server", "TP", "comm_cost?bill_scene=see", f".st-key-tp {STEPS}", clicked=True, panel=True),
     Control("server", "load", "placement?place_scene=plan", f".st-key-place_concurrency {STEPS}", clicked=True),

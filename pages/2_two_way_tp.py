@@ -20,15 +20,14 @@ shipped = {
     words.run_name(run.log): run
     for run in sorted(map(captures.load, captures.names()), key=lambda run: words.by_size(run.log))
 }
-drawable = own is not None and own.log.model == MINI_GPT
 readable = {name: run for name, run in shipped.items() if run.log.model == MINI_GPT}
-choices = [*readable, *([live_run.NAME] if drawable else [])]
-if is_new and drawable:
+offered = {**readable, live_run.NAME: own} if own is not None and own.log.model == MINI_GPT else readable
+if is_new and live_run.NAME in offered:
     st.session_state[page.key("run")] = slug(live_run.NAME)
 with page.controls("see", "count", "break_it"):
-    chosen = page.control(inputs.choice, "run", "says.run", choices, choices[0])
-capture = own if chosen == live_run.NAME and own else readable[chosen]
-log = capture.log
+    chosen = page.control(inputs.choice, "run", "says.run", list(offered), next(iter(offered)))
+capture = offered[chosen]
+log, logs = capture.log, [one.log for one in offered.values()]
 with page.controls("see"):
     token = page.control(inputs.slide, "token", "says.letter", 1, 18, 6)
 with page.controls("bench"):
@@ -73,8 +72,8 @@ page.play(
     fields,
     question=question,
     see=lambda: read_run.see(page, log, step),
-    count=lambda: read_run.count(page, capture),
-    break_it=lambda: read_run.break_it(page, log, words.WRONGS[wrong]),
+    count=lambda: read_run.count(page, capture, logs),
+    break_it=lambda: read_run.break_it(page, log, words.WRONGS[wrong], logs),
     bench=lambda: two_way_tp_bench.draw(page, measured, drawn, own, model, words.BACKENDS[link]),
     build=build,
 )

@@ -1,6 +1,6 @@
 """Lab 04, pipelines: what crosses between stages, a loop of tokens, and a batch that fills and drains."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -11,6 +11,7 @@ from ui import inputs, scenes
 from ui.pipeline_bubble import bench as schedule_bench
 from ui.pipeline_bubble import charts, grids, rows, words
 from ui.pipeline_bubble import learner_panel as schedule_panel
+from ui.players.schedule_player import Grid
 
 page = scenes.open_page("pipeline_bubble")
 look = page.look
@@ -39,7 +40,7 @@ elif page.scene == "bench" and asked.figure == schedule_bench.COMPOSE:
 
 def serve() -> None:
     sizes = {"p": (all_stages, stages), "flow": (all_flows, in_flight)}
-    grids.turning(page, "serve.reading", grids.loop, sizes, key="flow", follow=0)
+    grids.turning(page, "serve.reading", lambda *flow: [grids.loop(*flow)], sizes, key="flow", follow=0)
     with page.guarded():
         page.notes_beside("aside_flow", "serve.crossing", "serve.alone", "serve.together", gap="medium")
 
@@ -52,7 +53,7 @@ def question() -> None:
 
 def see() -> None:
     sizes = {"p": (all_stages, stages), "m": (all_microbatches, microbatches)}
-    grids.turning(page, "see.reading", grids.batch, sizes, key="run", follow=6)
+    grids.turning(page, "see.reading", lambda *run: [grids.batch(*run)], sizes, key="run", follow=6)
     with st.container(key="aside_equal", horizontal=False):
         for column, block, terms in zip(
             st.columns([330, 400, 350], gap="medium"),
@@ -74,11 +75,13 @@ def break_it() -> None:
         block = "break_it.reading_deadlock" if stuck.waits else "break_it.reading_lucky"
         grids.figure(page, block, grids.stuck(stuck, map(words.waiting, stuck.waits)), key="deadlock", start="end")
     else:
-        name = "early" if cheat.one_early else "nobody"
-        right = replace(grids.batch(stages, microbatches), title=page.prose.plain("break_it.right"))
-        cheating = replace(grids.cheating(cheat), title=page.prose.plain(f"break_it.wrong_{name}"))
-        block, controls = f"break_it.reading_{name}", not look.present
-        grids.figure(page, block, right, cheating, key=f"broken_{name}", start="end", controls=controls)
+        block = f"break_it.reading_{'early' if cheat.one_early else 'nobody'}"
+        sizes = {"p": (all_stages, stages), "m": (all_microbatches, microbatches)}
+
+        def cheats(*run: int) -> Sequence[Grid]:
+            return grids.cheating(rows.cheat(FillDrain(*run), cheat.one_early))
+
+        grids.turning(page, block, cheats, sizes, key="broken", start="end", controls=not look.present)
 
 
 def build() -> None:

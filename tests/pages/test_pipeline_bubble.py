@@ -28,7 +28,7 @@ def opened(**query):
 
 
 def players(at):
-    """The head and the cells of each player on the page; of one that can be turned, those of the run it shows."""
+    """The head and the cells of each player on the page; of one that can be turned, those of the runs it shows."""
     found = []
     for element in at.get("bidi_component"):
         if not element.proto.component_name.endswith("schedule_player"):
@@ -40,8 +40,9 @@ def players(at):
         if turns := list(head["turns"].values()):
             (place, _), (at_place, of) = turns
             sizes = [grid["ranks"] * grid["ticks"] for grid in head["grids"]]
-            shown = place * of + at_place
-            cells = cells[sum(sizes[:shown]) :][: sizes[shown]]
+            first = head["beside"] * (place * of + at_place)
+            last = first + head["beside"]
+            cells, head["shown"] = cells[sum(sizes[:first]) :][: sum(sizes[first:last])], head["grids"][first:last]
         found.append((head, cells))
     return found
 
@@ -132,10 +133,19 @@ def test_counted_and_formula_end_in_the_same_fraction():
 def test_the_wrong_run_stands_beside_the_right_one_with_its_cells_marked():
     """Nobody waits: stages 1 to 7 run 16 microbatches each before their inputs exist."""
     ((head, cells),) = players(opened(pipe_scene="Break it"))
-    right, wrong = head["grids"]
-    assert len(wrong["marks"]) == 7 * 16
-    assert right["marks"] == []
+    right, wrong = head["shown"]
+    assert len(wrong["wrong"]) == 7 * 16
+    assert right["wrong"] == []
     assert (cells[right["ranks"] * right["ticks"] :] >= 0).all()
+
+
+def test_whoever_starts_early_is_named_for_each_size_that_the_browser_turns_to():
+    """The stage before the middle, and in kilobytes all 24 sizes are few."""
+    at = opened(pipe_scene="Break it", pipe_wrong="one stage a tick early")
+    ((head, _),) = players(at)
+    titles = [wrong["title"] for wrong in head["grids"][1::2]]
+    assert titles == [f"Stage {early} starts a tick early" for early in (1, 1, 3, 7) for _ in range(6)]
+    assert len(next(iter(at.get("bidi_component"))).proto.bytes) < 100_000
 
 
 def test_the_truth_stays_hidden_until_a_prediction_is_revealed():
@@ -265,7 +275,7 @@ def test_the_learners_own_run_is_drawn_at_the_pages_sizes(monkeypatch, tmp_path)
     assert not at.exception
     ((head, cells),) = players(at)
     assert cells.size == 4 * 8
-    assert len(head["grids"][0]["marks"]) == 3 * 8
+    assert len(head["grids"][0]["wrong"]) == 3 * 8
     text = text_of(at)
     assert ":red[:material/close:] `run_on_ticks`" in text
     assert ":green[:material/check:] `bubble_fraction`" in text

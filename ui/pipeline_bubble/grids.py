@@ -41,13 +41,13 @@ def figure(
 ) -> None:
     """Runs under one playhead, what they show in a sentence, and every cell as a table.
 
-    `others` are what the browser may turn to, the one run among them.
+    `others` are what the browser may turn to, the runs among them.
     """
     units = max(grid.ticks for grid in grids) / ticks_per_unit
     span = round(ticks_per_unit * held_axes.span(key, units)) if held_axes.are_held() else 0
     head: dict[str, object] = {"span": span, "ticks_per_unit": ticks_per_unit, "present": page.look.present}
     alt = page.prose.plain(reading)
-    schedule_player(*(others or grids), key=key, alt=alt, **head, **options)  # type: ignore[arg-type]
+    schedule_player(*(others or grids), key=key, alt=alt, beside=len(grids), **head, **options)  # type: ignore[arg-type]
     page.reading(reading)
     _as_table(page, grids, key, alt)
 
@@ -55,19 +55,19 @@ def figure(
 def turning(
     page: Page,
     reading: str,
-    run: Callable[..., Grid],
+    drawn: Callable[..., Sequence[Grid]],
     sizes: Mapping[str, tuple[Sequence[int], int]],
     **options: object,
 ) -> None:
-    """The run of the sizes that controls have open, of those that each offers: the browser turns to the others.
+    """The grids of the sizes that controls have open, of those that each offers: the browser turns to the others.
 
-    While axes are held it is drawn alone, along them.
+    While axes are held they are drawn alone, along them.
     """
     offered, now = [some for some, _ in sizes.values()], [size for _, size in sizes.values()]
     if not held_axes.are_held():
         options["turns"] = {page.key(name): (some.index(size), len(some)) for name, (some, size) in sizes.items()}
-        options["others"] = [run(*each) for each in product(*offered)]
-    figure(page, reading, run(*now), **options)  # type: ignore[arg-type]
+        options["others"] = [grid for each in product(*offered) for grid in drawn(*each)]
+    figure(page, reading, *drawn(*now), **options)  # type: ignore[arg-type]
 
 
 def _as_table(page: Page, grids: Sequence[Grid], name: str, alt: str) -> None:
@@ -117,11 +117,16 @@ def batch(stages: int, microbatches: int) -> Grid:
 
 
 @kept
-def cheating(run: Cheat) -> Grid:
-    """A run that does not wait for its inputs, each action that breaks a rule marked."""
+def cheating(run: Cheat) -> tuple[Grid, Grid]:
+    """A run as it is right, and one that does not wait for its inputs, each action that breaks a rule marked."""
     spans = (violation.span for violation in run.broken if violation.span)
     marks = tuple(Mark("wrong", span.rank, float(span.start)) for span in spans)
-    return forward(run.run, run.sizes.stages, marks=marks)
+    right, wrong = batch(run.sizes.stages, run.sizes.microbatches), forward(run.run, run.sizes.stages, marks=marks)
+    title = f"break_it.wrong_{'early' if run.one_early else 'nobody'}"
+    return (
+        replace(right, title=said("pipeline_bubble", "break_it.right")),
+        replace(wrong, title=said("pipeline_bubble", title, cheat=run)),
+    )
 
 
 @kept

@@ -29,8 +29,8 @@ WRONG_FORMULA = "a wrong formula"
 WRONGS = (NOBODY_WAITS, ONE_EARLY, DEADLOCK, WRONG_FORMULA)
 
 
-cheat, stuck = lru_cache(maxsize=8)(Cheat), lru_cache(maxsize=8)(Stuck)
-"""A wrong run is worked out once for whoever looks at its sizes."""
+cheat, stuck = lru_cache(maxsize=64)(Cheat), lru_cache(maxsize=8)(Stuck)
+"""A wrong run is worked out once for whoever looks at its sizes: the page offers 24 of them, in two ways wrong."""
 
 
 def fill_drain_run(sizes: FillDrain) -> list[Span]:

@@ -1,10 +1,12 @@
 """A run as it is read: where its time went, its letters on a clock, its lines, and what goes wrong."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from core.two_way_tp.run_log import RunLog, Step
+from core.two_way_tp.run_log import RunLog, Slowed, Step
 from runtime.captures import Capture
-from runtime.kept import kept
+from runtime.kept import kept, kept_of
 from ui import inputs
 from ui.figures.frames import frame
 from ui.figures.style import Figure
@@ -45,8 +47,20 @@ def see(page: Page, log: RunLog, step: Step) -> None:
             page.figure(letters, "see.letters", lambda: rows_of.letters(log, step.number), "letters")
 
 
-def count(page: Page, capture: Capture) -> None:
-    """Every line of the run beside its prediction."""
+@kept_of
+def _token(log: RunLog, look: Look) -> Figure:
+    """Where a token's time goes."""
+    return charts.stacked_bars(rows_of.token_bars(log), look)
+
+
+@kept_of
+def _slowed(slowed: Slowed, look: Look) -> Figure:
+    """Where each rank's step went while one of them slept."""
+    return charts.stacked_bars(rows_of.slowed_bars(slowed), look)
+
+
+def count(page: Page, capture: Capture, logs: Sequence[RunLog]) -> None:
+    """Every line of the run beside its prediction; the browser turns its figure to the other runs on offer."""
     log = capture.log
     with st.container(key="aside_manifest", horizontal=True, vertical_alignment="center"):
         page.say("count.source")
@@ -58,15 +72,18 @@ def count(page: Page, capture: Capture) -> None:
     st.html(log_table(rows, meanings, page.prose.plain("count.table"), page.look.present))
     if page.look.present:
         return
-    token_figure(page, log, "count.reading")
+    chart = page.turning([_token(one, page.look) for one in logs], logs.index(log), page.key("run_shown"))
+    page.figure(chart, "count.reading", lambda: rows_of.token_bars(log), "one_token")
 
 
-def break_it(page: Page, log: RunLog, kind: str) -> None:
+def break_it(page: Page, log: RunLog, kind: str, logs: Sequence[RunLog]) -> None:
     """What one mistake does to the run: another answer, or the same answer late."""
     if kind == "slow":
-        table = frame(rows_of.slowed_bars(log.slowed)) if log.slowed else None
-        if table is not None:
-            page.figure(charts.stacked_bars(table, page.look), "break_it.reading_slow", table, "slow_rank")
+        slowed = [one.slowed for one in logs if one.slowed]
+        if log.slowed:
+            drawn = [_slowed(one, page.look) for one in (slowed if len(slowed) == len(logs) else [log.slowed])]
+            chart = page.turning(drawn, logs.index(log) % len(drawn), page.key("run_shown"))
+            page.figure(chart, "break_it.reading_slow", frame(rows_of.slowed_bars(log.slowed)), "slow_rank")
         return
     page.say("break_it.ask")
     st.html(answer_table(rows_of.answers(log, kind), page.prose.plain("break_it.ask")))

@@ -194,7 +194,7 @@ HELD: dict[str, Held] = {
     "pipeline_bubble#counted_run": CELLS,
     "pipeline_bubble#bench_run": CELLS,
     "pipeline_bubble#pair": CELLS,
-    "pipeline_bubble#broken_*": BROKEN,
+    "pipeline_bubble#broken": BROKEN,
     "pipeline_bubble#deadlock": BROKEN,
     "pipeline_bubble#learner_run": BROKEN,
     "pipeline_bubble#compositions": LAYOUTS,

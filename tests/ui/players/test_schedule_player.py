@@ -38,7 +38,7 @@ def test_cells_arrive_as_they_were_written():
             2,
             3,
             title="zwölf · ½",
-            marks=(player.Mark("wrong", 1, 2),),
+            marks=(player.Mark("wrong", 1, 2), player.Mark("note", 0, 3, "early")),
             path=(player.Stop(0, 0, 3),),
             held=((player.Level(0, 1), player.Level(3, 0)), (player.Level(1, 0.5),)),
         ),
@@ -48,7 +48,8 @@ def test_cells_arrive_as_they_were_written():
     assert np.array_equal(second, [[0, 1, 2, -1], [-1, 0, 1, 2]])
     assert head["alt"] == "a figure"
     assert head["grids"][1]["title"] == "zwölf · ½"
-    assert head["grids"][1]["marks"] == [{"kind": "wrong", "rank": 1, "tick": 2, "text": ""}]
+    assert head["grids"][1]["marks"] == [{"kind": "note", "rank": 0, "tick": 3, "text": "early"}]
+    assert head["grids"][1]["wrong"] == [[1, 2]]
     assert head["grids"][1]["held"] == [[[0, 1], [3, 0]], [[1, 0.5]]]
     assert head["grids"][1]["path"] == [{"rank": 0, "start": 0, "end": 3}]
 

@@ -7,12 +7,12 @@ as raw bytes behind a short JSON head, so that 64 ranks by 1024 microbatches are
 import json
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from runtime.kept import kept
 from ui.players import kit
 
 SCRIPTS = ("cells.js", "layout.js", "figure.js", "schedule.js")
@@ -73,6 +73,15 @@ class Grid:
                 f"{len(self.cells)} bytes, {len(self.labels)} labels: {self.ranks} x {self.ticks} cells"
             )
 
+    @cached_property
+    def head(self) -> str:
+        """The grid without its cells, as JSON; levels and wrong cells as bare pairs, for there may be thousands."""
+        head = asdict(replace(self, held=(), marks=tuple(mark for mark in self.marks if mark.kind != "wrong")))
+        del head["cells"]
+        head["wrong"] = [(mark.rank, mark.tick) for mark in self.marks if mark.kind == "wrong"]
+        head["held"] = [[(level.tick, level.value) for level in levels] for levels in self.held]
+        return json.dumps(head, ensure_ascii=False)
+
 
 def schedule_player(
     *grids: Grid,
@@ -85,14 +94,16 @@ def schedule_player(
     ticks_per_unit: int = 1,
     span: int = 0,
     turns: Mapping[str, tuple[int, int]] = MappingProxyType({}),
+    beside: int = 1,
 ) -> None:
     """Show one or more grids under one playhead, at rest at the `start` or the `end`.
 
     `follow` rings one microbatch along its path from the first; a click on a cell changes it. `present`
     draws for a projector. The axis is as long as `span` ticks where the grids are shorter.
 
-    With `turns` one of the grids is seen, and the others are what controls of the page may turn to before the
-    server answers, the last control fastest: by each control's key, which of how many options is open.
+    With `turns` so many of the grids are seen as stand `beside` each other, and the others are what controls of the
+    page may turn to before the server answers, the last control fastest: by each control's key, which of how many
+    options is open.
     """
     head = {
         "alt": alt,
@@ -103,6 +114,7 @@ def schedule_player(
         "ticksPerUnit": ticks_per_unit,
         "span": span,
         "turns": dict(turns),
+        "beside": beside,
         "name": key,
     }
     _player(key=key, data=payload(grids, head))
@@ -111,16 +123,7 @@ def schedule_player(
 def payload(grids: Sequence[Grid], head: dict[str, object]) -> bytes:
     """Length of the head (uint32), the head as JSON padded to whole words, the cells of each grid in turn."""
     words = kit.words("schedule")
-    text = json.dumps({**head, "words": words, "grids": [_head_of(grid) for grid in grids]}, ensure_ascii=False)
-    packed = text.encode()
+    text = json.dumps({**head, "words": words}, ensure_ascii=False)
+    packed = f'{text[:-1]}, "grids": [{", ".join(grid.head for grid in grids)}]}}'.encode()
     packed += b" " * (-len(packed) % 4)
     return struct.pack("<I", len(packed)) + packed + b"".join(grid.cells for grid in grids)
-
-
-@kept
-def _head_of(grid: Grid) -> dict[str, object]:
-    """A grid without its cells; levels as bare pairs, for there may be thousands."""
-    head = asdict(grid)
-    del head["cells"]
-    head["held"] = [[(level.tick, level.value) for level in levels] for levels in grid.held]
-    return head

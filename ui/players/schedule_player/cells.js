@@ -18,11 +18,12 @@ function parsePayload(bytes) {
   return model;
 }
 
-// The one run of several that the page's controls have open: by each control's place among its options, as it is told
-// in the page or else as the server has it.
+// Of several the grids that the page's controls have open: by each control's place among its options, as it is told in
+// the page or else as the server has it.
 function turnedTo(model, told) {
   const places = Object.entries(model.turns).map(([key, [at, of]]) => [Math.min(told[key] ?? at, of - 1), of]);
-  return measured({ ...model, grids: [model.runs[places.reduce((before, [at, of]) => before * of + at, 0)]] });
+  const first = model.beside * places.reduce((before, [at, of]) => before * of + at, 0);
+  return measured({ ...model, grids: model.runs.slice(first, first + model.beside) });
 }
 
 function measured(model) {

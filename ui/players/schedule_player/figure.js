@@ -69,13 +69,14 @@ function paintFollowed(pen, model, layout, style, index, spans, tick, upTo) {
 }
 
 function paintMarks(pen, model, layout, style) {
-  model.grids.forEach((grid, index) => grid.marks.forEach((mark) => {
-    if (mark.kind === 'wrong') {
-      const [x, y] = [layout.x(mark.tick), layout.y(index, mark.rank)];
+  model.grids.forEach((grid, index) => {
+    for (const [rank, tick] of grid.wrong) {
+      const [x, y] = [layout.x(tick), layout.y(index, rank)];
       pen.rect(x + 1.5, y + 1.5, Math.max(layout.cell - 3, 1), layout.row - 3, { stroke: style.off, line: layout.small ? 1.5 : 2.5, radius: 2 });
       if (!layout.small && layout.cell >= 40) paintCross(pen, style.off, x + layout.cell - 11, y + 10, 4);
-    } else if (!isListed(mark, layout)) paintNote(pen, model, layout, style, mark, layout.x(mark.tick), layout.y(index, mark.rank));
-  }));
+    }
+    for (const mark of grid.marks) if (!isListed(mark, layout)) paintNote(pen, model, layout, style, mark, layout.x(mark.tick), layout.y(index, mark.rank));
+  });
 }
 
 // A sentence beside a row would lie out of sight on a phone: there it is listed under the figure.

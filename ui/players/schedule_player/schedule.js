@@ -35,8 +35,7 @@ class SchedulePlayer extends Player {
 
   // The answer for a run that is shown already leaves it where it stands.
   begin(model) {
-    const [run] = this.model?.runs ? this.model.grids : [];
-    if (JSON.stringify(model.grids) !== JSON.stringify([run])) return super.begin(model);
+    if (!this.model?.runs || JSON.stringify(model.grids) !== JSON.stringify(this.model.grids)) return super.begin(model);
     this.model = model;
     this.describe();
     return this.name();
