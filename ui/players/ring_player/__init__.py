@@ -7,7 +7,6 @@ starts, what it carries and what every rank holds after it come in the payload, 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
 
 from runtime.kept import kept
 from ui.players import kit
@@ -74,10 +73,9 @@ def ring_player(
     key: str,
     alt: str,
     present: bool = False,
-    start: Literal["start", "end"] = "start",
     position: str = "",
 ) -> None:
-    """Show courses side by side over one stopwatch, at rest at the `start` or the `end`.
+    """Show courses side by side over one stopwatch, at rest at the start.
 
     A step goes from stop to stop; the first stop is 0, and the last 1 unless the axis is longer than the clock.
     `present` draws for a projector. `position` says where it stands in other words than the player's own.
@@ -86,7 +84,6 @@ def ring_player(
         "name": key,
         "alt": alt,
         "present": present,
-        "start": start,
         "words": kit.words("ring") | ({"position": position} if position else {}),
         "courses": [_plain(course) for course in courses],
         "stops": [asdict(stop) for stop in stops],
