@@ -12,9 +12,9 @@ from streamlit.errors import StreamlitAPIException
 
 from core.scenario import FIELD_NAMES, Scenario, query_name
 from runtime.prose import worded
-from ui.labels import label as word
 from ui.lighter_state import own
 from ui.old_addresses import key_of
+from ui.prose import label as word
 
 SCENARIO_NAMES = tuple(query_name(name) for name in FIELD_NAMES)
 LONGEST_VALUE = 4000

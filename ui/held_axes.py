@@ -5,8 +5,8 @@ import streamlit as st
 from ui import inputs
 from ui.figures.axes import Spec
 from ui.figures.held import axes_of, hold
-from ui.labels import label
 from ui.lighter_state import state
+from ui.prose import label
 from ui.unseen import mounted
 
 _HELD, _DRAWN = "_held_axes", "_figures_drawn"

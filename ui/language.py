@@ -7,7 +7,7 @@ import streamlit as st
 
 from runtime import content
 from ui import address, inputs
-from ui.labels import label
+from ui.prose import label
 
 KEY = "lang"
 """In the address of every page once somebody has chosen one."""

@@ -21,9 +21,9 @@ from ui.figures.frames import Sheet, sheet
 from ui.figures.style import Figure
 from ui.figures.turned import turned
 from ui.guarded import guarded
-from ui.labels import label as word
 from ui.players.save_png import save_png
 from ui.prose import Prose, joined
+from ui.prose import label as word
 from ui.tested import Kind, marked
 from ui.unseen import is_unseen, out_of_sight
 

@@ -14,7 +14,7 @@ from runtime import workers
 from runtime.files import text_of
 from runtime.quantities import grouped
 from ui import inputs
-from ui.labels import label as label_of
+from ui.prose import label as label_of
 from ui.unseen import asked, is_unseen
 
 T = TypeVar("T")

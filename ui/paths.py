@@ -8,7 +8,7 @@ import streamlit as st
 
 from ui import address, inputs
 from ui.course import pages as course
-from ui.labels import label
+from ui.prose import label
 
 PATH = "path"
 """The path's name in the address of every page: its minutes."""

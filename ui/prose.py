@@ -76,3 +76,8 @@ class Prose(words.Prose):
 def prose_of(stem: str, fields: Mapping[str, object]) -> Prose:
     """The prose of a page."""
     return Prose(content.load(stem), fields)
+
+
+def label(name: str, /, **fields: object) -> str:
+    """A block of `content/<language>/shell.md`, what the shell around every page says, with its fields filled."""
+    return words.said("shell", name, **fields)

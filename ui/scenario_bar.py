@@ -11,8 +11,8 @@ from core.specs import DTYPE_BYTES
 from runtime.prose import worded
 from ui.address import SCENARIO_NAMES
 from ui.inputs import KEYS, copy, remember, select, toggle, whole
-from ui.labels import label as word
 from ui.lighter_state import own, state
+from ui.prose import label as word
 from ui.unseen import out_of_sight
 
 

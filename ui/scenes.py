@@ -26,9 +26,9 @@ from runtime.rooms import Question
 from ui import held_axes, inputs, paths, progress, scenario_bar, shell, tested
 from ui.course import pages as course
 from ui.figures.prediction import prediction_line, unit_for
-from ui.labels import label as word
 from ui.page_parts import PageParts, draw
 from ui.prose import escape, prose_of
+from ui.prose import label as word
 from ui.room import poll
 from ui.unseen import out_of_sight
 

@@ -29,8 +29,7 @@ from ui import (
 )
 from ui.course.pages import OVERVIEW, PAGES, TOOLS
 from ui.guarded import guarded
-from ui.labels import label
-from ui.prose import escape
+from ui.prose import escape, label
 from ui.room import notes, poll
 
 _CSS = Path(__file__).parent / "app.css"
