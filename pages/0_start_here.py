@@ -10,7 +10,7 @@ from runtime.prose import said
 from ui import scenes
 from ui.course import glossary
 from ui.players.still import still
-from ui.start_here import charts, drawing, rows, words
+from ui.start_here import charts, drawing, words
 from ui.start_here.ring import running_ring
 
 ASKING = ("decode", "prefill", "bottlenecks", "rank", "collectives")
@@ -33,7 +33,7 @@ def decode() -> None:
         if (page.scenario.model, page.scenario.gpu) != (labs_own.LABS_OWN.model, labs_own.LABS_OWN.gpu):
             page.say("decode.own")
         if page.ask(1e3 * labs_own.TOKEN.bound_s, high=40, unit="ms", digits=2, slips=labs_own.slips("decode")):
-            needs = rows.token_needs()
+            needs = words.token_needs()
             page.figure(charts.token_bars(needs, look), "decode.reading", needs, "one_token")
             page.equation(*words.share_terms())
 
@@ -43,7 +43,7 @@ def prefill() -> None:
         unit = said("start_here", "says.unit_tokens")
         if page.ask(ridge_tokens(labs_own.GPU), high=500, step=5, unit=unit, slips=labs_own.slips("prefill")):
             passes = labs_own.passes()
-            chart = charts.pass_against_tokens(passes, rows.marked_tokens().items(), look)
+            chart = charts.pass_against_tokens(passes, words.marked_tokens().items(), look)
             page.figure(chart, "prefill.reading", passes, "one_pass")
             page.equation(*words.ridge_terms())
 
@@ -52,7 +52,7 @@ def bottlenecks() -> None:
     with page.beside(*notes):
         unit = said("start_here", "says.unit_gpus")
         if page.ask(labs_own.FEWEST_GPUS, high=20, unit=unit, slips=labs_own.slips("bottlenecks")):
-            shares = rows.shares()
+            shares = words.shares()
             chart = charts.model_over_gpus(shares, labs_own.GPU.usable_memory_bytes, look)
             page.figure(chart, "bottlenecks.reading", shares, "over_gpus")
 
@@ -61,7 +61,7 @@ def rank() -> None:
     with page.beside(*notes):
         if not (look.present and page.revealed):
             picture(drawing.two_nodes, labs_own.NODE_GPUS, *labs_own.LINKS, width=560)
-        sent = rows.messages()
+        sent = words.messages()
         far = sent[-1]
         if page.ask(100 * far.latency_s / far.total_s, high=100, unit="%", slips=labs_own.slips("rank")):
             page.figure(charts.message_bars(sent, look), "rank.reading", sent, "message")

@@ -10,11 +10,10 @@ from runtime.measurements import measured_all_reduces
 from runtime.prose import named, said
 from ui import inputs, scenario_bar, scenes
 from ui.clinic import cases as clinic_cases
-from ui.clinic import charts, words
+from ui.clinic import charts, rows, words
 from ui.clinic import charts_scenes as clinic_scenes
 from ui.clinic import hangs as clinic_hangs
 from ui.clinic import rows_kernel as kernel_rows
-from ui.clinic import rows_straggler as largest
 from ui.figures.frames import frame
 from ui.prose import prose_of
 
@@ -64,15 +63,15 @@ if page.scene == "straggler" or (page.scene == "cases" and any(one.unit == "s" f
 
 def slow_rank() -> None:
     if view == SCATTER:
-        table = frame(largest.largest_of())
+        table = frame(rows.largest_of())
         page.figure(
-            clinic_scenes.largest_curves(table, named("clinic", largest.DRAWN), look),
+            clinic_scenes.largest_curves(table, named("clinic", rows.DRAWN), look),
             "straggler.jitter",
             table,
             "largest",
         )
         return
-    waits = largest.waits(knob)
+    waits = rows.waits(knob)
     told = "reading" if scenario.slow_percent else "even"
     for column, (name, bars) in zip(st.columns(3, gap="medium"), waits.bars.items(), strict=True):
         with column:

@@ -13,8 +13,8 @@ from core.steps.jitter import exponential_max_quantile, harmonic
 from runtime.kept import kept
 from runtime.prose import Prose, said
 from runtime.quantities import local
+from ui.clinic.rows import SIZES
 from ui.clinic.rows_kernel import asks
-from ui.clinic.rows_straggler import SIZES
 from ui.two_way_tp.rows_runs import hardware
 
 

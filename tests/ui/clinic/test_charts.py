@@ -16,7 +16,6 @@ from runtime.measurements import measured_all_reduces
 from ui.clinic import charts, rows
 from ui.clinic import charts_scenes as clinic_scenes
 from ui.clinic import rows_kernel as clinic_kernel
-from ui.clinic import rows_straggler as clinic_straggler
 from ui.figures.frames import frame
 from ui.theme import DARK, LIGHT, Look
 
@@ -72,8 +71,8 @@ def test_the_responses_are_named_apart():
 
 @pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "projected"])
 def test_the_slowest_of_many_is_drawn_with_its_circles(look):
-    table = frame(clinic_straggler.largest_of())
-    assert clinic_straggler.P99 in drawn(clinic_scenes.largest_curves(table, clinic_straggler.DRAWN, look))
+    table = frame(rows.largest_of())
+    assert rows.P99 in drawn(clinic_scenes.largest_curves(table, rows.DRAWN, look))
 
 
 @pytest.mark.parametrize(

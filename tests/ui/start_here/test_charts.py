@@ -7,7 +7,7 @@ import vl_convert
 
 from core.course import labs_own
 from core.course.start_here import ring_stages
-from ui.start_here import charts, drawing, rows, words
+from ui.start_here import charts, drawing, words
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
@@ -16,13 +16,13 @@ LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
 def figures(look):
     """Every chart of the page, by the words that must be in it."""
     return {
-        ("NVLink", "10 GbE", "56.6 µs", "latency"): charts.message_bars(rows.messages(), look),
-        ("Read every matrix", "7.36 ms", "48.1 µs"): charts.token_bars(rows.token_needs(), look),
+        ("NVLink", "10 GbE", "56.6 µs", "latency"): charts.message_bars(words.messages(), look),
+        ("Read every matrix", "7.36 ms", "48.1 µs"): charts.token_bars(words.token_needs(), look),
         ("decode", "prefill", "read the weights", "multiply"): charts.pass_against_tokens(
-            labs_own.passes(), rows.marked_tokens().items(), look
+            labs_own.passes(), words.marked_tokens().items(), look
         ),
         ("2 GPUs", "70.6 GB each, 34.1 ms a token", "141 GB each, does not fit"): charts.model_over_gpus(
-            rows.shares(), labs_own.GPU.usable_memory_bytes, look
+            words.shares(), labs_own.GPU.usable_memory_bytes, look
         ),
     }
 
@@ -40,20 +40,20 @@ def test_every_figure_says_what_it_shows(look):
 
 
 def test_only_what_does_not_fit_passes_the_line():
-    for share in rows.shares():
+    for share in words.shares():
         assert share.fits == (share.weight_bytes <= labs_own.GPU.usable_memory_bytes)
 
 
 def test_a_token_of_the_large_model_reads_no_embedding_but_its_own_row():
     """70.55e9 parameters less 128,256 × 8,192 of the embedding, two bytes each, at 2.039 TB/s over two GPUs."""
-    two = next(share for share in rows.shares() if share.gpus == 2)
+    two = next(share for share in words.shares() if share.gpus == 2)
     assert two.weight_bytes == pytest.approx(70_553_706_496)
     assert two.read_s == pytest.approx((70_553_706_496 - 128_256 * 8192) / 2.039e12)
     assert words.fields()["large_read_s"] == pytest.approx(two.read_s)
 
 
 def test_the_two_lines_cross_between_decode_and_the_prompt():
-    decode, equal, prefill = rows.marked_tokens().values()
+    decode, equal, prefill = words.marked_tokens().values()
     assert decode < equal < prefill
     for one in labs_own.passes():
         assert (one.arithmetic_s < one.memory_s) == (one.tokens < equal)
