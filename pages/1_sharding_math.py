@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.sharding_math.drawn import known_slips, usual_ranks
 from core.sharding_math.exercise import LEVELS
 from core.sharding_math.numerics import PRECISIONS, SUM_ORDERS
 from core.sharding_math.rounding import Trial
@@ -16,7 +17,7 @@ learner_file = learner_panel.file_here()
 
 with page.controls("see"):
     kind = rows.KINDS[page.control(inputs.choice, "layer", "says.layer", list(rows.KINDS), "Column")]
-    num_ranks = figures.ask_ranks(page.key("ranks"), kind, rows.usual_ranks(scenario))
+    num_ranks = figures.ask_ranks(page.key("ranks"), kind, usual_ranks(scenario))
     address.hear(page.key("whole"))
     if kind == "column" and page.control(inputs.toggle, "whole", "says.all_y_every_rank"):
         kind = "gathered"
@@ -42,7 +43,7 @@ with page.controls("build" if learner_file else "nowhere", "learner"):
 
 def question() -> None:
     collectives = len(rows.ledger_cells(scenario))
-    slips = rows.slips(scenario)
+    slips = known_slips(scenario)
     if page.ask(collectives, high=10 * scenario.model_spec.num_hidden_layers, slips=slips) and collectives:
         ledger("question.reading")
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 import pandas as pd
 import streamlit as st
 
+from core.sharding_math import drawn
 from core.sharding_math.examples import Kind
 from core.sharding_math.exercise import Level, calculation, is_given
 from core.sharding_math.layer_parts import layer_parts
@@ -31,16 +32,16 @@ AT_ONCE_WEIGHTS = 128 * 128
 def ask_ranks(key: str, kind: Kind, usual: int) -> int:
     """A rank count. Sizes that do not divide stay in sight, struck; choosing one says which equation it breaks."""
     struck = rows.struck_ranks(kind)
-    names = [f".st-key-{key} [role=radio]:nth-of-type({rows.RANKS.index(size) + 1}) p" for size in struck]
+    names = [f".st-key-{key} [role=radio]:nth-of-type({drawn.RANKS.index(size) + 1}) p" for size in struck]
     st.html(f"<style>{', '.join(names)} {{ text-decoration: line-through; opacity: 0.8 }}</style>")
     why = phrase("sharding_math", "says.struck", join="; ".join(struck.values())) if struck else None
-    return inputs.choice(phrase("sharding_math", "says.ranks_2"), key, rows.RANKS, usual, help=why)
+    return inputs.choice(phrase("sharding_math", "says.ranks_2"), key, drawn.RANKS, usual, help=why)
 
 
 def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
-    payload_bytes = rows.payload(page.scenario, kind)
-    runs = rows.drawn_runs(kind, num_ranks)
-    views = [boards.view(run, page.prose, kind, payload_bytes, rows.DRAWN_FORMAT) for run in runs]
+    payload_bytes = drawn.payload(page.scenario, kind)
+    runs = drawn.drawn_runs(kind, num_ranks)
+    views = [boards.view(run, page.prose, kind, payload_bytes, drawn.DRAWN_FORMAT) for run in runs]
     param = page.key("step")
     address.hear(param)
     keys = [step["key"] for step in views[0].board["steps"]]
@@ -49,14 +50,14 @@ def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
     block_stepper(*views, key=f"sharding_{kind}", present=page.look.present, start=start, param=param)
     if not page.look.present:
         page.note("see.pick")
-        if num_ranks == rows.usual_ranks(page.scenario) != max(2, page.scenario.tp):
+        if num_ranks == drawn.usual_ranks(page.scenario) != max(2, page.scenario.tp):
             page.note("see.fewer")
         page.as_table(lambda: boards.table(views[0]), f"sharding_{kind}", views[0].reading)
 
 
 def mistake(page: Page, name: str) -> None:
     """How it should be and how it was done, side by side, with what that costs."""
-    (layer, right, wrong), is_dear = rows.sides(name), name in DEAR_ORDERS
+    (layer, right, wrong), is_dear = drawn.sides(name), name in DEAR_ORDERS
     sides = (
         ("break_it.right", right, ()),
         ("break_it.dear" if is_dear else "break_it.wrong", wrong, layer.unwanted),

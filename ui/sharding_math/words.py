@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from core.errors import ShardlabError
 from core.scenario import Scenario
+from core.sharding_math.drawn import BROKEN_RANKS, DRAWN_FORMAT, DRAWN_LENGTH, MORE_RANKS
 from core.sharding_math.examples import Kind
 from core.sharding_math.mistakes import MISTAKES, Gap, broken
 from core.sharding_math.numerics import LargestError
@@ -50,9 +51,9 @@ def fields(
         "head_ratio": head.payload_bytes / embedding.payload_bytes,
         "hidden_gather": hidden,
         "ranks": num_ranks,
-        "drawn_width": rows.DRAWN_LENGTH,
-        "share": max(1, rows.DRAWN_LENGTH // num_ranks),
-        "drawn_format": rows.DRAWN_FORMAT.name,
+        "drawn_width": DRAWN_LENGTH,
+        "share": max(1, DRAWN_LENGTH // num_ranks),
+        "drawn_format": DRAWN_FORMAT.name,
         **_size_fields(scenario),
         **_mistake_fields(rows.MISTAKES[mistake], scenario),
         **_bench_fields(bench, tried),
@@ -83,7 +84,7 @@ def _size_fields(scenario: Scenario) -> dict[str, object]:
 
 @kept
 def _mistake_fields(mistake: str, scenario: Scenario) -> dict[str, object]:
-    gap, more = (broken(mistake, ranks).gap() for ranks in (rows.BROKEN_RANKS, rows.MORE_RANKS))
+    gap, more = (broken(mistake, ranks).gap() for ranks in (BROKEN_RANKS, MORE_RANKS))
     ranks = max(2, scenario.tp)
     extra, due = (
         sum(one.payload_bytes for one in mlp_order_collectives(scenario.model_spec, scenario.batch, ranks, order))
@@ -96,11 +97,11 @@ def _mistake_fields(mistake: str, scenario: Scenario) -> dict[str, object]:
         "gap_off": prose_of(STEM, {"size": _size(gap)}).text(
             f"break_it.too_{'much' if gap.largest > 0 else 'little'}"
         ),
-        "broken_ranks": rows.BROKEN_RANKS,
-        "more_ranks": rows.MORE_RANKS,
-        "extra_ranks": rows.BROKEN_RANKS - 1,
+        "broken_ranks": BROKEN_RANKS,
+        "more_ranks": MORE_RANKS,
+        "extra_ranks": BROKEN_RANKS - 1,
         "mistakes": len(MISTAKES),
-        "extra_count": len(broken(mistake, rows.BROKEN_RANKS).wrong.collectives),
+        "extra_count": len(broken(mistake, BROKEN_RANKS).wrong.collectives),
         "extra_bytes": extra,
         "due_bytes": due,
     }

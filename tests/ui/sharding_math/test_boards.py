@@ -10,6 +10,7 @@ from typing import get_args
 import pytest
 
 from core.scenario import Scenario
+from core.sharding_math.drawn import payload
 from core.sharding_math.examples import Kind, run
 from core.sharding_math.mistakes import DEAR_ORDERS, MISTAKES, broken
 from core.sharding_math.numerics import precision
@@ -20,7 +21,6 @@ from runtime.prose import named
 from ui.players import block_stepper as stepper
 from ui.prose import prose_of
 from ui.sharding_math.boards import note, still, table, view, worded
-from ui.sharding_math.rows import payload
 from ui.sharding_math.words import fields
 
 SCRIPTS = sorted(Path(stepper.__file__).parent.glob("*.js"))
