@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from core.comm_cost.asked import known_slips
 from core.steps import view as views
 from runtime.measurements import measured_all_reduces
 from ui import inputs, scenes
@@ -64,7 +65,7 @@ def warn() -> None:
 
 def question() -> None:
     priced = view.price(view.asked)
-    if page.ask(100 * priced.speedup, high=200 * view.step.tp_size, unit="%", slips=rows_of.slips(priced)):
+    if page.ask(100 * priced.speedup, high=200 * view.step.tp_size, unit="%", slips=known_slips(priced)):
         warn()
         links = list({link.key: link for link in (view.link, view.asked, view.network)}.values())
         sides = [words.side(view, link, points) for link in (view.asked, view.link, view.network)]

@@ -18,6 +18,7 @@ import pytest
 
 from core.catalog.measured_link import measured_link_of
 from core.clinic.hang_log import read_hang
+from core.comm_cost.asked import AskedBill
 from core.course.quiz.paper import Sheet
 from core.errors import ShardlabError
 from core.links.fitted_tables import fitted_tables
@@ -43,7 +44,6 @@ from tests.core.links.printed_tables import table
 from tests.core.serving.test_bench_results import PRINTED, SAVED
 from tests.core.startup_log.printed_logs import DEEPSEEK, QWEN2
 from tests.each import each
-from ui.comm_cost.rows import AskedBill
 from ui.placement.examples import EXAMPLE_CONFIG, EXAMPLE_TRACE
 from ui.placement.pin import read_pin
 

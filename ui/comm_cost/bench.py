@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from core.collectives.cost import as_measured
+from core.comm_cost.asked import AskedBill
 from core.comm_cost.bill import FATAL_ABOVE_FRACTION, NOISE_BELOW_FRACTION
 from core.comm_cost.expert_parallel import MIXTURES, Experts
 from core.comm_cost.measured import MeasuredPoint
@@ -56,8 +57,8 @@ class Asked:
 
     figure: str
     over: str
-    own: cost.AskedBill
-    pinned: cost.AskedBill | None
+    own: AskedBill
+    pinned: AskedBill | None
     handover: bool
     overlap_percent: int
     gpus_per_node: int
@@ -111,11 +112,11 @@ def ask(page: Page, figure: str, region: Place) -> Asked:
     return Asked(figure, over, own, pinned, handover, overlap, gpus_per_node, experts, machine, today)
 
 
-def _own(page: Page) -> tuple[cost.AskedBill, cost.AskedBill | None]:
+def _own(page: Page) -> tuple[AskedBill, AskedBill | None]:
     """A link and a step of one's own, and the one that is pinned; a step of 0 ms is the scenario's."""
     tells = page.label("says.compute_help", zero=0)
     step_ms = page.control(inputs.number, "step", "says.compute_ms", 0.0, 1e6, 0.0, help=tells)
-    own = cost.AskedBill(
+    own = AskedBill(
         latency_us=page.control(inputs.number, "alpha", "says.latency_hop_s", 0.0, 1e5, 50.0),
         bandwidth_gb_s=page.control(inputs.number, "beta", "says.bandwidth_one_way_gb", 0.001, 1e5, 1.25),
         tokens=page.control(inputs.whole, "tokens", "says.tokens_step", 1, 1_048_576, 1),
@@ -123,7 +124,7 @@ def _own(page: Page) -> tuple[cost.AskedBill, cost.AskedBill | None]:
         tp=page.scenario.tp,
         model=page.scenario.model,
     )
-    pinned = cost.AskedBill.from_text(inputs.memo(page.key("pin")))
+    pinned = AskedBill.from_text(inputs.memo(page.key("pin")))
     st.button(
         page.label("says.pin"),
         on_click=inputs.remember,
@@ -190,9 +191,9 @@ def _fitting(page: Page, rows: Sequence[cost.BillRow]) -> Sequence[cost.BillRow]
 
 
 def _your_link(page: Page, asked: Asked, view: views.View, points: Sequence[MeasuredPoint]) -> None:
-    shown = [asked.own.row(page.label("says.your_link"), not view.napkin)]
+    shown = [cost.own_row(asked.own, page.label("says.your_link"), not view.napkin)]
     if asked.pinned is not None:
-        shown.append(asked.pinned.row(page.label("says.pinned"), not view.napkin))
+        shown.append(cost.own_row(asked.pinned, page.label("says.pinned"), not view.napkin))
     shown += cost.link_rows(replace(view, phase="decode"), view.links, points)
     with page.beside("bench.balance", "bench.note", scenario=["bench.scenario"]):
         bars(page, shown, "bench.reading", "bench")

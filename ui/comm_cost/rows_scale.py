@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from core.collectives.cost import CollectiveCost
+from core.comm_cost.asked import AskedBill
 from core.comm_cost.bill import Bill
 from core.comm_cost.expert_parallel import ExpertParallelBill, Experts
 from core.comm_cost.node_boundary import NodeBill, node_bill
@@ -15,7 +16,7 @@ from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import percent, plain
 from runtime.rows import Row, table
-from ui.comm_cost.rows import AskedBill, BillRow, cost_bar
+from ui.comm_cost.rows import BillRow, cost_bar
 
 BATCHES = tuple(2**power for power in range(13))
 TP_SIZES = (2, 4, 8, 16, 32, 64)

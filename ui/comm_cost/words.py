@@ -6,6 +6,7 @@ from dataclasses import replace
 from core.catalog.measured_link import extrapolation
 from core.collectives.across import FAR
 from core.collectives.cost import as_measured, ring_all_reduce
+from core.comm_cost.asked import AskedBill
 from core.comm_cost.bill import (
     FATAL_ABOVE_FRACTION,
     LAB_STEP_S,
@@ -27,7 +28,7 @@ from runtime.catalog_words import short_name, told
 from runtime.kept import kept
 from runtime.prose import said, worded
 from runtime.rows import Row
-from ui.comm_cost.rows import AskedBill, software, terms
+from ui.comm_cost.rows import software, terms
 
 
 @kept

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.catalog import GPUS, MODELS
+from core.comm_cost.asked import AskedBill
 from core.comm_cost.readings import readings
 from core.scenario import Scenario
 from core.steps.view import View
@@ -183,7 +184,7 @@ def test_the_line_turns_colour_where_the_terms_meet():
 
 
 def test_waiting_grows_with_the_ranks_and_bytes_stay_below_two_payloads():
-    own = rows_of.AskedBill(50.0, 1.25, 1, 8.0, 2, "llama-3-8b")
+    own = AskedBill(50.0, 1.25, 1, 8.0, 2, "llama-3-8b")
     bars = frame(bills_by_ranks(own)).pivot(index="ranks", columns="term", values="time_ms")
     assert bars.latency["TP=64"] == pytest.approx(63 * bars.latency["TP=2"])
     assert bars.bandwidth.max() < 2 * bars.bandwidth["TP=2"]
@@ -191,15 +192,15 @@ def test_waiting_grows_with_the_ranks_and_bytes_stay_below_two_payloads():
 
 
 def test_a_pin_reads_back_as_it_was_written():
-    own = rows_of.AskedBill(2.5, 25.0, 16, 3.35, 8, "llama-3-70b")
-    assert rows_of.AskedBill.from_text(own.text()) == own
+    own = AskedBill(2.5, 25.0, 16, 3.35, 8, "llama-3-70b")
+    assert AskedBill.from_text(own.text()) == own
 
 
 @pytest.mark.parametrize(
     "text", ["", "1_2_3", "a_b_c_d_e_f", "50_0_1_8_2_llama-3-8b", "50_1_1_8_2_gpt-9", "_" * 99]
 )
 def test_a_pin_that_is_none_is_no_pin(text):
-    assert rows_of.AskedBill.from_text(text) is None
+    assert AskedBill.from_text(text) is None
 
 
 @pytest.mark.parametrize(

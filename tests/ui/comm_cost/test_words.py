@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from core.catalog import GPUS, LINKS, MODELS
 from core.collectives.clock import AllReduce
+from core.comm_cost.asked import AskedBill
 from core.scenario import Scenario
 from core.steps.view import View, rule
 from runtime import content
@@ -16,7 +17,6 @@ from runtime.measurements import measured_all_reduces
 from runtime.prose import Prose
 from tests.each import each
 from ui.comm_cost import words, words_bench
-from ui.comm_cost.rows import AskedBill
 from ui.comm_cost.rows_bench import share_dots
 
 POINTS = measured_all_reduces()
