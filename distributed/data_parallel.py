@@ -11,10 +11,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from core.units import MIB
 from distributed.collectives import Group
 from distributed.train_grammar import IGNORED
 
-MIB = 2**20
 DDP_BUCKET_BYTES = 25 * MIB
 """What DistributedDataParallel fills before it sends."""
 

@@ -8,14 +8,14 @@ from core.catalog import gpu, link
 from core.errors import OutOfRangeError, UnknownNameError
 from core.models.checkpoint import named_checkpoint
 from core.models.hf_config import model_from_config
-from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, question_of, usual_cache, usual_width
+from core.placement.asked import UTILISATION, Machine, question_of, usual_cache, usual_width
 from core.placement.assumed import held_to
 from core.placement.cluster import custom_gpu
 from core.placement.demand import Demand
 from core.placement.plan import Question
 from core.placement.rank_memory import Overhead
 from core.placement.topology import read_topology
-from core.specs import DTYPE_BYTES, GpuSpec, ModelSpec
+from core.specs import DTYPE_BYTES, GPUS_PER_NODE, GpuSpec, ModelSpec
 from core.units import GB
 from runtime.prose import worded
 from scripts.terminal import Parser, finite, read_text

@@ -11,7 +11,6 @@ from functools import partial
 from math import isfinite
 
 from core.errors import OutOfRangeError, ShardlabError, require_positive
-from core.placement.asked import GPUS_PER_NODE
 from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.measured_load import predict_bench, run_trace, trace_remark
@@ -25,6 +24,7 @@ from core.serving.curve import Promise, highest_kept, load_curve
 from core.serving.load import steady_state
 from core.serving.simulate import LoadResult
 from core.serving.trace import read_trace
+from core.specs import GPUS_PER_NODE
 from core.units import plain, seconds
 from runtime.prose import worded
 from scripts.asking import add_question, in_s, question, tested

@@ -2,10 +2,10 @@
 
 from argparse import Namespace
 
-from core.placement.asked import GPUS_PER_NODE
 from core.placement.demand import Demand
 from core.placement.planner import place
 from core.placement.trace import nothing_fits
+from core.specs import GPUS_PER_NODE
 from core.strategy.entrants import entrants
 from core.strategy.race import LOADS, REQUESTS, Lane, race
 from core.units import percent, plain, seconds

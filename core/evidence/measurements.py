@@ -13,7 +13,7 @@ from core.catalog import gpu, link, model
 from core.catalog.lookup import by_key
 from core.catalog.model_rows import opt, row
 from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError
-from core.specs import GpuSpec, ModelSpec
+from core.specs import GPUS_PER_NODE, GpuSpec, ModelSpec
 from core.steps.model import CROSSING_S, TensorGroup
 
 Quantity = Literal["decode", "first_token", "run", "saturated"]
@@ -26,7 +26,6 @@ Engine = Literal["", "vllm", "sglang", "megatron", "gpt-fast"]
 """Whose limits a server has; a training code that also generates; "" for any other."""
 
 SERVERS = ("vllm", "sglang")
-NODE_GPUS = 8
 
 _GUIDE = "NVIDIA/FasterTransformer docs/gpt_guide.md, the heads, widths and layers over each table"
 
@@ -129,7 +128,7 @@ def _measurement(kept: KeptRow) -> Measurement:
         engine=_one_of(kept["engine"], "engine", get_args(Engine)),
         model=shape(kept["model"]),
         gpu=gpu(kept["gpu"]),
-        group=TensorGroup(int(kept["tp_size"]), link(kept["link"]), NODE_GPUS, network, crossing_s),
+        group=TensorGroup(int(kept["tp_size"]), link(kept["link"]), GPUS_PER_NODE, network, crossing_s),
         pp_size=int(kept["pp_size"]),
         dtype=kept["dtype"],
         kv_dtype=kept["kv_dtype"],

@@ -12,7 +12,6 @@ from dataclasses import dataclass, fields
 from core.catalog import LINKS, link
 from core.errors import ShardlabError
 from core.evidence.measurements import (
-    NODE_GPUS,
     SERVERS,
     Arrival,
     Engine,
@@ -23,7 +22,7 @@ from core.evidence.measurements import (
 )
 from core.evidence.published_names import published_dtype, published_gpu, published_model
 from core.evidence.published_terms import fits
-from core.specs import LinkSpec
+from core.specs import GPUS_PER_NODE, LinkSpec
 from core.steps.model import CROSSING_S, TensorGroup
 from core.text.numbers import number, whole_number
 
@@ -219,19 +218,19 @@ def _group(ranks: int, usual: LinkSpec, row: PublishedRow) -> TensorGroup:
     Raises _NotComparableError for ranks over nodes whose network is not named.
     """
     described = f"{row.gpu} {row.note}".lower()
-    if 1 < ranks <= NODE_GPUS and re.search(
+    if 1 < ranks <= GPUS_PER_NODE and re.search(
         r"\b(two|2|diff|different|separate|several) (nodes|machines)", described
     ):
         raise _NotComparableError("ranks over nodes whose network is not named")
-    if ranks <= NODE_GPUS:
+    if ranks <= GPUS_PER_NODE:
         inside = link("pcie-4-no-p2p") if _IN_PODS in row.source else usual
-        return TensorGroup(ranks, inside, NODE_GPUS)
+        return TensorGroup(ranks, inside, GPUS_PER_NODE)
     told = (row for row in LINKS.values() if row.published_as and re.search(row.published_as, described))
     network = next(told, None)
     if network is None:
         raise _NotComparableError("ranks over nodes whose network is not named")
     crossing_s = CROSSING_S if _engine(row) in SERVERS else 0.0
-    return TensorGroup(ranks, usual, NODE_GPUS, network, crossing_s)
+    return TensorGroup(ranks, usual, GPUS_PER_NODE, network, crossing_s)
 
 
 _IN_PODS = "dennislee22/vLLM-benchmarking"

@@ -6,9 +6,9 @@ from functools import cached_property
 from core.collectives.cost import as_measured
 from core.comm_cost.bill import allreduce_payload_bytes
 from core.errors import OutOfRangeError
-from core.pipeline_bubble.layouts import GPUS_PER_NODE, Cluster, Layout, hand_over, layouts
+from core.pipeline_bubble.layouts import Cluster, Layout, hand_over, layouts
 from core.scenario import Scenario
-from core.specs import LinkSpec
+from core.specs import GPUS_PER_NODE, LinkSpec
 
 
 @dataclass(frozen=True)

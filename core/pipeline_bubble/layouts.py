@@ -18,11 +18,9 @@ from core.comm_cost.kernels import picked_bill
 from core.errors import IndivisibleError, divisors
 from core.pipeline_bubble.schedules.actions import whole
 from core.pipeline_bubble.schedules.serving import Pipe, steady_decode
-from core.specs import GpuSpec, LinkSpec, ModelSpec
+from core.specs import GPUS_PER_NODE, GpuSpec, LinkSpec, ModelSpec
 from core.steps.batch_sweep import batched_decode_step_s
 from core.steps.model import prefill_step_s
-
-GPUS_PER_NODE = 8
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from core.placement.topology import Topology
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.steps.model import Efficiency
 
-GPUS_PER_NODE = 8
 UTILISATION = 0.9
 
 

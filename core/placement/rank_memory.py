@@ -15,9 +15,9 @@ from core.models.weights import held_weight_bytes
 from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.specs import GpuSpec, ModelSpec
+from core.steps.model import ACTIVATION_BYTES
 from core.units import GB, decimal_bytes
 
-ACTIVATION_BYTES = 2
 MOST_TOKENS = 2**24
 MOST_KEPT = 2**48
 """Longer sequences are not looked for."""

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import OutOfRangeError, UnreadableTextError
+from core.text.lines import CONTAINER
 from core.text.numbers import whole, whole_number
 
 MOST_DEVICES = 512
@@ -33,7 +34,6 @@ _CELL = re.compile(r"X|NV\d{1,2}|NVB|PSB|PIX|PXB|PHB|NODE|SYS|SOC|C2C|N/A|XGMI|P
 _ONE_WAY = re.compile(r"NV\d{1,2}|NVB|PSB|PIX|PXB|PHB|NODE|SYS|SOC|C2C|N/A|X")
 _GLUED_CELLS = re.compile(rf"(?:{_ONE_WAY.pattern}){{2,600}}")
 _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}")
-_CONTAINER = re.compile(r"^[\w.-]{1,80} {0,20}\| ")
 _BETWEEN = re.compile(r"[|,]")
 _ESCAPED = re.compile(r"\\[tn] {0,8}(?:GPU|NV|PIX|PXB|PHB|NODE|SYS|X)")
 """Tabs and line ends spelt out, as in a string of JSON or of code."""
@@ -188,7 +188,7 @@ def _ways(row: object) -> list[str]:
 
 def _bare(line: str) -> str:
     """A line without colour, quote marks, a container's name before it, and what parts a table's columns."""
-    plain = _CONTAINER.sub("", _QUOTE.sub("", _COLOUR.sub("", line)))
+    plain = CONTAINER.sub("", _QUOTE.sub("", _COLOUR.sub("", line)))
     return _BETWEEN.sub(" ", plain)
 
 

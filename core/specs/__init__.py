@@ -1,6 +1,6 @@
 """The nouns of every lab: a model, its layers, a GPU, a link. Frozen and validated; rows live in core.catalog."""
 
-from core.specs.hardware import GpuSpec, LinkFamily, LinkSpec, Stack
+from core.specs.hardware import GPUS_PER_NODE, GpuSpec, LinkFamily, LinkSpec, Stack
 from core.specs.layers import (
     AttentionSpec,
     Block,
@@ -20,7 +20,7 @@ from core.specs.layers import (
 from core.specs.model import DTYPE_BYTES, ModelSpec
 
 __all__ = [
-    "DTYPE_BYTES", "AttentionSpec", "Block", "CompressedSpec", "ConvSpec", "DeltaSpec", "GpuSpec",
+    "DTYPE_BYTES", "GPUS_PER_NODE", "AttentionSpec", "Block", "CompressedSpec", "ConvSpec", "DeltaSpec", "GpuSpec",
     "LayerSpec", "LightningSpec", "LinkFamily", "LinkSpec", "MambaSpec", "Mixer", "MlaSpec", "MlpSpec",
     "ModelSpec", "MoeSpec", "SelectiveSpec", "Stack", "StateSpec",
 ]  # fmt: skip

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from core.errors import require_non_negative, require_positive
 
+GPUS_PER_NODE = 8
+"""Of a node as most are sold, where nobody says how many."""
 Stack = Literal["cuda", "rocm"]
 """What kernels are launched through on a GPU."""
 

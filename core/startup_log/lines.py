@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from core.startup_log.records import LogLine
-from core.text.lines import LONGEST_LINE, without_colours, without_tags
+from core.text.lines import CONTAINER, LONGEST_LINE, without_colours, without_tags
 from core.text.numbers import whole
 
 _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}(?!=)")
@@ -21,7 +21,6 @@ _COMMENTED = re.compile(
     r"|\[(?:\d{4}-|TensorRT|TRT))"
 )
 _FENCE = re.compile(r"^\s{0,8}(?:```|~~~)")
-_COMPOSE = re.compile(r"^[\w.-]{1,80} {0,20}\| ")
 _POD = re.compile(r"^\[?pods?/[\w./-]{1,160}\]? ")
 _JOURNAL = re.compile(r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,80} [\w@./-]{1,80}(?:\[\d{1,9}\])?: ")
 _ISO = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.,]{8,20}(?:Z|[+-]\d\d:?\d\d)? +(?:std(?:out|err) F )?")
@@ -70,7 +69,7 @@ def _plain(text: str) -> Iterator[tuple[int, str]]:
             if _FENCE.match(bare):
                 continue
             bare = _QUOTE.sub("", without_tags(bare))
-            for prefix in (_COMMENTED, _COMPOSE, _POD, _JOURNAL, _ISO):
+            for prefix in (_COMMENTED, CONTAINER, _POD, _JOURNAL, _ISO):
                 bare = prefix.sub("", bare, 1)
             yield number, bare[:LONGEST_LINE]
 

@@ -109,18 +109,14 @@ def _pairs(tokens: int, window: int) -> float:
 
 
 def prefill_step_s(
-    model: ModelSpec, gpu: GpuSpec, prompt_tokens: int, batch: int = 1, mfu: float = MFU, dtype: str = "bf16"
+    model: ModelSpec, gpu: GpuSpec, prompt_tokens: int, batch: int = 1, dtype: str = "bf16"
 ) -> float:
-    """One prefill at TP=1: its arithmetic at a share `mfu` of the dense FLOP/s, or a short prompt's weights once.
+    """One prefill at TP=1: its arithmetic at a share MFU of the dense FLOP/s, or a short prompt's weights once.
 
-        max(B · flops / (F · mfu), W_read / BW)
-
-    Raises OutOfRangeError unless 0 < mfu <= 1.
+    max(B · flops / (F · MFU), W_read / BW)
     """
-    if not 0 < mfu <= 1:
-        raise OutOfRangeError("mfu", mfu, "must lie in (0, 1]")
     read_s = read_weight_bytes(model, dtype, batch * prompt_tokens) / gpu.memory_bytes_per_s
-    return max(prefill_flops(model, prompt_tokens, batch) / (peak_flops(gpu, dtype) * mfu), read_s)
+    return max(prefill_flops(model, prompt_tokens, batch) / (peak_flops(gpu, dtype) * MFU), read_s)
 
 
 @dataclass(frozen=True)

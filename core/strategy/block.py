@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 from core.errors import UnknownNameError, require_divides
 from core.sharding_math.layer_parts import LayerPart, layer_parts
 from core.specs import ModelSpec
+from core.strategy.training.activations import BYTES
 
-BYTES = 2
 Pass = Literal["forward", "backward"]
 Held: TypeAlias = tuple[str, int, int]
 """The units, and which of them: `("heads", 0, 7)`."""

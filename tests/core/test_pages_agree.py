@@ -16,7 +16,15 @@ from core.pipeline_bubble.layouts import Cluster, layout
 from core.scenario import Scenario
 from core.sharding_math.step_ledger import step_ledger
 from core.steps.batch_sweep import batched_decode_step_s, ridge_batch
-from core.steps.model import TensorGroup, decode_step_s, decode_terms, peak_flops, prefill_flops, prefill_step_s
+from core.steps.model import (
+    MFU,
+    TensorGroup,
+    decode_step_s,
+    decode_terms,
+    peak_flops,
+    prefill_flops,
+    prefill_step_s,
+)
 from core.steps.speculation import speculation
 from core.two_way_tp.replicas import duels
 from tests.each import each
@@ -102,7 +110,7 @@ def test_a_prompt_in_8_bits_is_multiplied_in_8_bits_where_the_gpu_does():
     """The planner counts so; lab 03 and lab 04 divided by the bf16 rate."""
     row = MODELS["deepseek-v3"]
     assert peak_flops(H200, "fp8") == 2 * H200.bf16_flops
-    assert prefill_step_s(row, H200, 8192, mfu=1.0, dtype="fp8") == prefill_flops(row, 8192) / (2 * H200.bf16_flops)
+    assert MFU * prefill_step_s(row, H200, 8192, dtype="fp8") == prefill_flops(row, 8192) / (2 * H200.bf16_flops)
 
 
 def test_replicas_of_a_mixture_read_the_experts_that_their_half_meets():

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from core.catalog import LINKS, MODELS
-from core.placement.asked import GPUS_PER_NODE, UTILISATION
+from core.placement.asked import UTILISATION
 from core.placement.demand import Demand
 from core.placement.planner import place
 from core.scenario import Scenario
+from core.specs import GPUS_PER_NODE
 from core.strategy.entrants import entrants
 from core.strategy.picker import USUAL, Question, answer
 from scripts import asking, load, strategy

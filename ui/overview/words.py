@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 
 from core.comm_cost.bill import Bill
+from core.course.labs_own import LABS_OWN
 from core.pipeline_bubble.bubble import bubble_fraction, microbatches_for_budget
-from core.scenario import Scenario
 from core.steps.view import View
 from core.two_way_tp.predictions import MINI_GPT, weights_per_rank
 from runtime.quantities import grouped
 
-LABS_OWN = Scenario()
 STAGES, MICROBATCHES, BUDGET = 8, 16, "0.10"
 DRAWN_STAGES, DRAWN_MICROBATCHES = 4, 8
 

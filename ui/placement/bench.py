@@ -11,14 +11,14 @@ import streamlit as st
 from core.catalog import GPUS
 from core.errors import ShardlabError
 from core.models.hf_config import model_from_config
-from core.placement.asked import GPUS_PER_NODE, UTILISATION, Machine, asked_cache, asked_width, question_of
+from core.placement.asked import UTILISATION, Machine, asked_cache, asked_width, question_of
 from core.placement.cluster import MOST_GPUS, custom_gpu
 from core.placement.demand import Demand
 from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.rank_memory import Overhead
 from core.placement.topology import MOST_GPUS_A_NODE, Topology, read_node
-from core.specs import GpuSpec, ModelSpec
+from core.specs import GPUS_PER_NODE, GpuSpec, ModelSpec
 from core.strategy.refit import Refit
 from core.units import GB
 from runtime.prose import explained

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.placement.plan import Plan, Question
-from core.placement.under_load import LoadAsk, Loaded, loaded
+from core.placement.under_load import CHUNKS, LoadAsk, Loaded, loaded
 from core.serving.bench_reader import read_bench_results
 from runtime import workers
 from runtime.kept import kept_of
@@ -17,7 +17,6 @@ from ui.placement.words import load_fields
 from ui.prose import escape
 from ui.scenes import Page
 
-CHUNKS = [256, 512, 1024, 2048, 4096, 8192, 16384]
 KEY = "bench_result"
 
 
@@ -29,7 +28,7 @@ def ask(page: Page) -> LoadAsk:
             ttft_ms=page.control(inputs.number, "p99_ttft", "says.first_token_ms_p", 1.0, 1e6, usual.ttft_ms),
             itl_ms=page.control(inputs.number, "p99_itl", "says.between_tokens_ms_p", 0.1, 1e5, usual.itl_ms),
             chunk_tokens=page.control(
-                inputs.select, "chunk", "says.prompt_tokens_step", CHUNKS, usual.chunk_tokens
+                inputs.select, "chunk", "says.prompt_tokens_step", list(CHUNKS), usual.chunk_tokens
             ),
             seed=page.control(inputs.whole, "seed", "says.seed", 0, 9999, usual.seed),
         )

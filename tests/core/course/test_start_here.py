@@ -18,7 +18,7 @@ from core.course.start_here import (
 from core.errors import OutOfRangeError
 from core.models.parameters import total_parameters
 from core.models.weights import held_weight_bytes
-from core.steps.model import prefill_step_s
+from core.steps.model import MFU, prefill_step_s
 
 LLAMA, LARGE, A100 = model("llama-3-8b"), model("llama-3-70b"), gpu("a100-80gb-sxm")
 
@@ -80,7 +80,7 @@ def test_a_prompt_is_bound_by_arithmetic():
     prompt = forward_pass(LLAMA, A100, 2048)
     assert prompt.bound_s == prompt.arithmetic_s
     assert prompt.arithmetic_fraction == 1
-    assert prompt.arithmetic_s == pytest.approx(prefill_step_s(LLAMA, A100, 2048, mfu=1.0), rel=0.12)
+    assert prompt.arithmetic_s == pytest.approx(MFU * prefill_step_s(LLAMA, A100, 2048), rel=0.12)
 
 
 @pytest.mark.parametrize(

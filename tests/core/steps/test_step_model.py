@@ -15,7 +15,6 @@ from core.steps.model import (
     decode_terms,
     peak_flops,
     prefill_flops,
-    prefill_step_s,
     prefill_terms,
 )
 
@@ -48,12 +47,6 @@ def test_attention_makes_long_prompts_grow_faster_than_their_length():
     eight = model("llama-3-8b")
     assert prefill_flops(eight, 8192) > 2 * prefill_flops(eight, 4096)
     assert prefill_flops(eight, 4096, batch=3) == 3 * prefill_flops(eight, 4096)
-
-
-@pytest.mark.parametrize("mfu", [0, -1, 1.01])
-def test_an_impossible_utilisation_is_refused(mfu):
-    with pytest.raises(OutOfRangeError, match="mfu"):
-        prefill_step_s(model("llama-3-8b"), gpu("a100-80gb-sxm"), 2048, mfu=mfu)
 
 
 def test_one_sequence_without_context_streams_the_weights_that_are_read():
