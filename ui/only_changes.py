@@ -6,9 +6,10 @@ place of the page. A run waits for its end and is sent without what stands there
 the browser all of it belongs to the run that the page was drawn by. A place that is left empty is sent an empty
 element.
 
-A figure that stands in its place does not wait, and what else changed comes when it is drawn. That the run began
-and ended is said after all that: for each of the two a browser goes over the whole page, lets go of widgets that
-are gone, and is ready for a key R or a step back in its history.
+A figure that stands in its place does not wait, and what else changed comes when it is drawn. Of a run without a
+figure the words that stand in their places come first: a question before the form that answers it. That the run
+began and ended is said after all that: for each of the two a browser goes over the whole page, lets go of widgets
+that are gone, and is ready for a key R or a step back in its history.
 
 Sent whole, as Streamlit sends it, is a run of another page, one longer than `HOLD_S`, one that ends early
 and the next, one after a fragment's, and one in which a widget or a named figure has moved, which a browser keeps
@@ -145,6 +146,8 @@ class Shown:
             if at.widget
         )
         begun, *rest, ended = self._held
+        contents = {place: content_of(one) for place, one in drawn.items()}
+        stay = {place for place, one in drawn.items() if drawn_by(one) in _WORDS and self._stands(place, contents)}
         news = [one for one in rest if self._is_news(one)]
         emptied = self._emptied(drawn)
         if moved or emptied is None:
@@ -152,8 +155,14 @@ class Shown:
         others = [one for one in news if one.WhichOneof("type") not in _AT_REST]
         at_rest = [one for one in news if one.WhichOneof("type") in _AT_REST]
         self._let_go()
-        ahead: list[list[ForwardMsg]] = [[]] if self._ahead else []
-        self._waiting = [*ahead, [*others, *emptied], [self._named(begun), *at_rest, self._named(ended)]]
+        parts: list[list[ForwardMsg]] = [[*others, *emptied]]
+        if self._ahead:
+            parts = [[], *parts]
+        elif not any(drawn_by(one) in _FIGURES for one in others):
+            words = [one for one in others if tuple(one.metadata.delta_path) in stay]
+            others = [one for one in others if tuple(one.metadata.delta_path) not in stay]
+            parts = [part for part in (words, [*others, *emptied]) if part] or [[]]
+        self._waiting = [*parts, [self._named(begun), *at_rest, self._named(ended)]]
         self._send_next()
         return None
 
@@ -163,12 +172,15 @@ class Shown:
         if drawn_by(message) not in _FIGURES or place not in known:
             return
         now = {tuple(one.metadata.delta_path): content_of(one) for one in self._held}
-        above = {place[:deep] for deep in range(2, len(place))}
-        stands = place not in now and content_of(message).is_as(known[place])
-        stands = stands and all(one in known and one in now and now[one].is_as(known[one]) for one in above)
-        if stands and self._is_news(message):
+        if place not in now and self._stands(place, now | {place: content_of(message)}) and self._is_news(message):
             self._ahead = True
             self._send(message)
+
+    def _stands(self, place: Place, drawn: dict[Place, Content]) -> bool:
+        """Whether what is drawn at a place, and the blocks it is in, may take the place of what is there."""
+        known = self._at or {}
+        parts = (place[:deep] for deep in range(2, len(place) + 1))
+        return all(part in known and part in drawn and drawn[part].is_as(known[part]) for part in parts)
 
     def _emptied(self, drawn: dict[Place, ForwardMsg]) -> list[ForwardMsg] | None:
         """What empties the places at which nothing is drawn any more; None where only a whole run does.

@@ -275,6 +275,19 @@ def test_a_figure_that_stands_in_its_place_comes_alone_before_its_run_has_ended(
     assert not changes(browser, figured("6", "d", "flex_container", ((0, 1, 0), "text", "not yet"))[:-1])
 
 
+def test_words_that_stand_in_their_places_come_before_the_form_that_is_another(browser):
+    """A question before what answers it, of a run without a figure; a new figure waits for no words."""
+
+    def asked(name, text, *more):
+        return run_of(name, [((0, 0), "text", text), ((0, 1), "form", text), ((0, 1, 0), "text", text), *more])
+
+    changes(browser, asked("1", "a"))
+    assert changes(browser, asked("2", "b")) == ["delta"]
+    assert browser.sent[0].metadata.delta_path == [0, 0]
+    assert at_rest(browser) == ["delta", "delta", *RAN]
+    assert changes(browser, asked("3", "c", ((0, 2), "figure", "c"))) == ["delta"] * 4
+
+
 def test_a_run_that_is_given_up_after_its_figure_is_sent_whole(browser):
     page = [((0, 0), "text", "a"), ((0, 1), "figure", "a")]
     changes(browser, run_of("1", page))
