@@ -16,6 +16,10 @@ from core.errors import OutOfRangeError, require_non_negative
 from core.models.weights import read_weight_bytes
 from core.specs import GpuSpec, LinkSpec
 from core.steps.batch_sweep import batched_decode_step_s
+from core.steps.view import View
+
+DRAFTS = (0, 1, 2, 4, 8)
+"""Drafts that are compared."""
 
 
 def expected_tokens(acceptance: float, drafts: int) -> float:
@@ -115,3 +119,19 @@ def speculation(
         tokens=expected_tokens(acceptance, drafts),
         read_bytes=read_weight_bytes(step.model, dtype, checked) * (1 + drafts * draft_cost),
     )
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """What is asked of drafted tokens: how often one is kept, and what one costs over a step of the model."""
+
+    kept_percent: int = 75
+    cost_percent: int = 2
+
+    def passes(self, view: View, link: LinkSpec) -> list[Speculation]:
+        """A step with no draft, then with more and more."""
+        scenario = view.scenario
+        kept, cost = self.kept_percent / 100, self.cost_percent / 100
+        step = replace(view, phase="decode").step
+        gpu, dtype = scenario.gpu_spec, scenario.weight_dtype
+        return [speculation(step, gpu, link, drafts, kept, cost, dtype) for drafts in DRAFTS]

@@ -8,12 +8,17 @@ Ignored: queueing for the link and for prefill, and that chunked prefill hides s
 
 from dataclasses import dataclass
 
+from core.catalog import link as find_link
 from core.collectives.cost import as_measured, shared
 from core.errors import require_positive
 from core.evidence.calibration import calibration_of, prompt_efficiency
 from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
 from core.specs import GpuSpec, LinkSpec, ModelSpec
-from core.steps.model import TensorGroup, decode_terms, prefill_terms
+from core.steps.model import CROSSING_S, TensorGroup, decode_terms, prefill_terms
+from core.steps.view import View
+
+BETWEEN = "ib-ndr"
+"""The link shown between a node's and the network."""
 
 
 @dataclass(frozen=True)
@@ -103,3 +108,19 @@ def handoff(request: Request, link: LinkSpec) -> Handoff:
         decode_step_s=decode.step_s(efficiency),
         request=request,
     )
+
+
+def handed_over(view: View, sequences: int) -> list[tuple[LinkSpec, Handoff]]:
+    """A prompt's keys and values over both of the page's links, and InfiniBand between them."""
+    scenario = view.scenario
+    request = Request(
+        scenario.model_spec,
+        scenario.gpu_spec,
+        TensorGroup(scenario.tp, view.link, network=view.network, crossing_s=CROSSING_S),
+        scenario.prompt_tokens,
+        scenario.output_tokens,
+        sequences,
+        scenario.kv_dtype,
+    )
+    links = {row.key: row for row in (view.link, find_link(BETWEEN), view.network)}
+    return [(link, handoff(request, link)) for link in links.values()]

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from core.catalog import MODELS
 from core.comm_cost.decode_attention import Attention
 from core.specs import LinkSpec
+from core.steps.speculation import Drafted
 from core.steps.view import View
+from core.strategy.disaggregation import handed_over
 from ui import inputs, tested
 from ui.comm_cost import charts as bills
 from ui.comm_cost import rows_serving as rows
@@ -23,13 +25,13 @@ MOST_TOKENS = 1_048_576
 @dataclass(frozen=True)
 class Asked:
     attention: Attention
-    drafted: rows.Drafted
+    drafted: Drafted
     sequences: int
 
 
 def ask(page: Page, of: Callable[[str], AbstractContextManager[object]]) -> Asked:
     """Every control; `of` a figure is in sight where that is open."""
-    usual, drafts = Attention(), rows.Drafted()
+    usual, drafts = Attention(), Drafted()
     with of(ATTENTION):
         attention = Attention(
             page.control(inputs.select, "att_model", "control.model", list(MODELS), usual.key),
@@ -38,7 +40,7 @@ def ask(page: Page, of: Callable[[str], AbstractContextManager[object]]) -> Aske
             page.control(inputs.whole, "att_s", "control.context", 1, MOST_TOKENS, usual.context_tokens),
         )
     with of(DRAFTS):
-        drafted = rows.Drafted(
+        drafted = Drafted(
             page.control(inputs.slide, "kept", "control.kept", 0, 100, drafts.kept_percent, unit="%"),
             page.control(inputs.slide, "draft_cost", "control.draft_cost", 0, 50, drafts.cost_percent, unit="%"),
         )
@@ -65,7 +67,7 @@ def _drafts(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
 
 
 def _apart(page: Page, asked: Asked, view: View, over: LinkSpec) -> None:
-    handoffs = rows.handed_over(view, asked.sequences)
+    handoffs = handed_over(view, asked.sequences)
     page.fill(words.apart_fields(view, handoffs))
     pays = "pays" if handoffs[-1][1].pays else "not"
     page.errors = tested.columns((view.scenario.gpu_spec, view.scenario.model_spec))

@@ -1,21 +1,15 @@
 """Lab 03's bench on what engines of today do: attention three ways, drafted tokens, prefill on GPUs of its own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from core.catalog import link as find_link
 from core.comm_cost.decode_attention import DecodeAttention
 from core.specs import LinkSpec
-from core.steps.model import CROSSING_S, TensorGroup
-from core.steps.speculation import Speculation, speculation
-from core.steps.view import View
-from core.strategy.disaggregation import Handoff, Request, handoff
+from core.steps.speculation import Speculation
+from core.strategy.disaggregation import Handoff
 from runtime.prose import said
 from runtime.quantities import seconds, significant
 from ui.comm_cost.rows import BillRow, bar, cost_bar, sum_in_ms
-
-DRAFTS = (0, 1, 2, 4, 8)
-_BETWEEN = "ib-ndr"
 
 
 def attention_rows(ways: Sequence[DecodeAttention]) -> list[BillRow]:
@@ -32,22 +26,6 @@ def attention_rows(ways: Sequence[DecodeAttention]) -> list[BillRow]:
     ]
 
 
-@dataclass(frozen=True)
-class Drafted:
-    """What is asked of drafted tokens: how often one is kept, and what one costs over a step of the model."""
-
-    kept_percent: int = 75
-    cost_percent: int = 2
-
-    def passes(self, view: View, link: LinkSpec) -> list[Speculation]:
-        """A step with no draft, then with more and more."""
-        scenario = view.scenario
-        kept, cost = self.kept_percent / 100, self.cost_percent / 100
-        step = replace(view, phase="decode").step
-        gpu, dtype = scenario.gpu_spec, scenario.weight_dtype
-        return [speculation(step, gpu, link, drafts, kept, cost, dtype) for drafts in DRAFTS]
-
-
 def draft_row(one: Speculation, plainly: Speculation) -> BillRow:
     """A number of drafts as a bar, beside none: a token's share of the pass, its drafts with the compute."""
     compute_s = (one.bill.step.rank_compute_s + one.draft_s) / one.tokens
@@ -59,22 +37,6 @@ def draft_row(one: Speculation, plainly: Speculation) -> BillRow:
         f"{sum_in_ms(compute_s, one.bill.comm_s / one.tokens)}, {significant(plainly.token_s / one.token_s)} ×",
         compute_s,
     )
-
-
-def handed_over(view: View, sequences: int) -> list[tuple[LinkSpec, Handoff]]:
-    """A prompt's keys and values over both of the page's links, and InfiniBand between them."""
-    scenario = view.scenario
-    request = Request(
-        scenario.model_spec,
-        scenario.gpu_spec,
-        TensorGroup(scenario.tp, view.link, network=view.network, crossing_s=CROSSING_S),
-        scenario.prompt_tokens,
-        scenario.output_tokens,
-        sequences,
-        scenario.kv_dtype,
-    )
-    links = {row.key: row for row in (view.link, find_link(_BETWEEN), view.network)}
-    return [(link, handoff(request, link)) for link in links.values()]
 
 
 def apart_rows(handoffs: Sequence[tuple[LinkSpec, Handoff]]) -> list[BillRow]:

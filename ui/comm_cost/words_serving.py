@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from core.comm_cost.decode_attention import Attention, DecodeAttention
 from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
 from core.specs import LinkSpec
-from core.steps.speculation import PUBLISHED, Speculation
+from core.steps.speculation import PUBLISHED, Drafted, Speculation
 from core.steps.view import View
 from core.strategy.disaggregation import Handoff
 from runtime.quantities import decimal_bytes, percent, plain
-from ui.comm_cost.rows_serving import Drafted
 
 
 def attention_fields(ask: Attention, ways: Sequence[DecodeAttention]) -> Mapping[str, object]:
