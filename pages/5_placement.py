@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from core.placement.cases import case_plans
 from ui import inputs, scenes, tested
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.rows import BillRow
@@ -89,7 +90,7 @@ def compare() -> None:
 
 
 def cases() -> None:
-    compared = [(one.question.cluster.gpu, one.question.model) for one, _ in rows.case_plans(case)]
+    compared = [(one.question.cluster.gpu, one.question.model) for one, _ in case_plans(case)]
     page.errors = tested.columns(*compared)
     bars(rows.case_rows(case), f"cases.reading_{case}", f"case_{case}")
     with st.container(key="aside_case"):

@@ -5,6 +5,7 @@ Every figure of a case is computed like any plan's; only what is asked is fixed 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from core.catalog import gpu, link, model
 from core.placement.cluster import usual_cluster
@@ -118,3 +119,8 @@ CASES: Mapping[str, Callable[[], Ways]] = {
     "mixture": _mixture,
 }
 """Every case under its key, made when it is asked for."""
+
+
+@lru_cache(maxsize=16)
+def case_plans(key: str) -> tuple[tuple[Option, Plan], ...]:
+    return tuple((option, option.plan()) for option in CASES[key]())

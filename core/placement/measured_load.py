@@ -6,13 +6,15 @@ from math import inf, isfinite
 
 import numpy as np
 
-from core.errors import OutOfRangeError, Remark, remark
+from core.catalog import model as find_model
+from core.errors import OutOfRangeError, Remark, UnknownNameError, remark
 from core.placement.plan import Plan, Question, judge
 from core.placement.under_load import engine_cost
 from core.serving.arrivals import Requests, poisson_arrivals
 from core.serving.bench_results import BenchResult
 from core.serving.simulate import LoadResult, simulate
 from core.serving.trace import Trace
+from core.specs import ModelSpec
 
 MOST_REQUESTS = 2000
 """Requests that a prediction sends; a benchmark of more has long been steady."""
@@ -108,3 +110,11 @@ def trace_remark(trace: Trace, plan: Plan, run: LoadResult) -> Remark:
     cut = remark("placement.trace_cut", run=run) if run.cut else None
     end = remark("placement.trace_open_end") if trace.open_end else None
     return remark("placement.trace_sent", trace=trace, engines=plan.layout.replicas, left=left, cut=cut, end=end)
+
+
+def is_another(name: str, model: ModelSpec) -> bool:
+    """Whether a name means another model; a name that is unknown may be anything, and is not blamed."""
+    try:
+        return find_model(name).key != model.key
+    except UnknownNameError:
+        return False

@@ -153,6 +153,16 @@ class Placement:
         unbeaten = [index for index in close if not any(self.beats(other, index) for other in self.fitting)]
         return min(unbeaten, key=self._complexity)
 
+    @cached_property
+    def by_rate(self) -> tuple[int, ...]:
+        """The plans that fit, those that give most first."""
+        return tuple(sorted(self.fitting, key=lambda index: -self.timing(index).sustained_tokens_per_s))
+
+    @property
+    def lost(self) -> tuple[int, ...]:
+        """Those of them that were not taken."""
+        return tuple(index for index in self.by_rate if index != self.recommended)
+
     def beats(self, index: int, other: int) -> bool:
         """Whether a plan is better than another on every axis that is shown, or as good on some."""
         pairs = list(zip(self._shown(index), self._shown(other), strict=True))

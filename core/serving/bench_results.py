@@ -183,3 +183,22 @@ def _line(label: str, value: float) -> str:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) else None
+
+
+def example_bench() -> str:
+    """A published result in vLLM's format: 50 prompts at once to Qwen2-7B on half the memory of one A100.
+
+    Source: github.com/dennislee22/vLLM-benchmarking, test 5.
+    """
+    published = BenchResult(
+        line=1,
+        completed=50,
+        duration_s=21.73,
+        input_tokens=51_200,
+        output_tokens=51_200,
+        requests_per_s=2.30,
+        output_tokens_per_s=2356.12,
+        ttft=Clocked(mean_s=2.58058),
+        tpot=Clocked(mean_s=0.01847),
+    )
+    return f"vllm bench serve --model Qwen/Qwen2-7B-Instruct --num-prompts 50\n{printed_bench(published)}"

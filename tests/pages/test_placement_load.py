@@ -6,10 +6,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.evidence.report import residuals
+from core.serving.bench_results import example_bench
 from runtime.published import shipped_table
 from tests.said import without_terms
 from ui.placement.examples import EXAMPLE_TRACE
-from ui.placement.rows_load import example_bench
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 

@@ -12,6 +12,7 @@ import streamlit as st
 
 from core.clinic import CASES
 from core.course.quiz import Sheet, paper
+from core.serving.bench_results import example_bench
 from core.startup_log.exercises import exercises
 from runtime import content, torch_here
 from runtime.content import slug
@@ -27,7 +28,6 @@ from ui.comm_cost.rows_slips import CHOICES as SLIPS
 from ui.course.pages import LABS, OVERVIEW, PAGES, START, entry
 from ui.paths import PATHS
 from ui.placement.rows import CASE_NAMES
-from ui.placement.rows_load import example_bench
 from ui.sharding_math.rows import KINDS, MISTAKES
 from ui.two_way_tp import live_run
 from ui.two_way_tp.bench import MORE as RUNS

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from core.serving.bench_results import example_bench
 from scripts import load
 from scripts.terminal import NOTHING_FITS
-from ui.placement.rows_load import example_bench
 
 PLAN = ["--model", "qwen2-7b", "--gpu", "a100", "--prompt", "1024", "--output", "128"]
 

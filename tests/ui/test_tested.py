@@ -10,11 +10,11 @@ import pytest
 from core.catalog import GPUS, gpu, model
 from core.evidence.accuracy import TESTED, accuracy_of
 from core.placement.assumed import held_to
+from core.placement.cases import case_plans
 from runtime import content
 from runtime.prose import worded
 from tests.each import each
 from ui import tested
-from ui.placement.rows import case_plans
 
 ROOT = Path(__file__).resolve().parents[2]
 

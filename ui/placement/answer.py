@@ -68,7 +68,7 @@ def _why(placement: Placement, index: int) -> str:
 
 def losers(page: Page, placement: Placement) -> None:
     """The plans that fit and were not taken, each with its reason."""
-    lost = rows.lost(placement)
+    lost = placement.lost
     if lost:
         page.say("compare.lost")
         st.markdown("\n".join(f"- {_why(placement, index)}" for index in lost[: rows.MOST_LOST]))

@@ -5,6 +5,7 @@ import streamlit as st
 from core.placement.plan import Plan, Question
 from core.placement.under_load import CHUNKS, LoadAsk, Loaded, loaded
 from core.serving.bench_reader import read_bench_results
+from core.serving.bench_results import example_bench
 from runtime import workers
 from runtime.kept import kept_of
 from ui import inputs, tested
@@ -69,7 +70,7 @@ def _bench(page: Page, asked: LoadAsk, question: Question, plan: Plan) -> None:
             page.label("says.what_vllm_bench_serve"),
             KEY,
             kinds=("txt", "log", "json", "jsonl", "md"),
-            example=rows.example_bench(),
+            example=example_bench(),
             height=130,
         )
         if text:

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
-from core.placement.cases import CASES, Option
+from core.placement.cases import case_plans
 from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.rank_memory import RankMemory
@@ -138,12 +137,6 @@ def plan_row(name: str, plan: Plan) -> BillRow:
     return bar(title, told, latency_s, bandwidth_s, "", timing.itl_s - latency_s - bandwidth_s)
 
 
-def lost(placement: Placement) -> list[int]:
-    """The plans that fit and were not taken, those that give most first."""
-    places = (index for index in placement.fitting if index != placement.recommended)
-    return sorted(places, key=lambda index: -placement.timing(index).sustained_tokens_per_s)
-
-
 def without_details(rows: Sequence[BillRow]) -> list[BillRow]:
     """Bars as they are projected: the sentence under them says the rest."""
     return [replace(row, detail="") for row in rows]
@@ -151,8 +144,7 @@ def without_details(rows: Sequence[BillRow]) -> list[BillRow]:
 
 def bars_of(placement: Placement, shown: int | None, pinned: Plan | None, most: int = MOST_BARS) -> list[BillRow]:
     """The `most` plans that give most, the one shown and the one pinned among them."""
-    best = sorted(placement.fitting, key=lambda index: -placement.timing(index).sustained_tokens_per_s)
-    kept = list(dict.fromkeys([*([shown] if shown in placement.fitting else []), *best]))[:most]
+    kept = list(dict.fromkeys([*([shown] if shown in placement.fitting else []), *placement.by_rate]))[:most]
     rows = [
         plan_row(placement.plans[index].layout.name, placement.plans[index]) for index in kept if index is not None
     ]
@@ -166,11 +158,6 @@ def case_rows(key: str) -> list[BillRow]:
         plan_row(f"{named('placement', option.label)}, {option.layout.name}", plan)
         for option, plan in case_plans(key)
     ]
-
-
-@lru_cache(maxsize=16)
-def case_plans(key: str) -> tuple[tuple[Option, Plan], ...]:
-    return tuple((option, option.plan()) for option in CASES[key]())
 
 
 def compared(shown: Plan, pinned: Plan, usd_per_gpu_hour: float | None) -> list[dict[str, str]]:

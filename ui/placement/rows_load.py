@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from core.catalog import model as find_model
-from core.errors import ShardlabError, UnknownNameError
-from core.placement.measured_load import BenchPrediction, predict_bench
+from core.errors import ShardlabError
+from core.placement.measured_load import BenchPrediction, is_another, predict_bench
 from core.placement.plan import Plan, Question
 from core.placement.under_load import Loaded
 from core.serving.arrivals import seeded
-from core.serving.bench_results import BenchResult, Clocked, printed_bench
+from core.serving.bench_results import BenchResult
 from runtime.prose import explained, worded
 from runtime.prose import said as phrase
 from runtime.quantities import plain
@@ -81,7 +80,7 @@ def bench_warnings(question: Question, results: Sequence[BenchResult]) -> list[s
         *(
             phrase("placement", "says.not_plan_s_model", name=name, plans=plans)
             for name in names
-            if _other(question, name)
+            if is_another(name, question.model)
         ),
         *(
             [phrase("placement", "says.only_first_results_are", shown_results=SHOWN_RESULTS)]
@@ -89,30 +88,3 @@ def bench_warnings(question: Question, results: Sequence[BenchResult]) -> list[s
             else []
         ),
     ]
-
-
-def _other(question: Question, name: str) -> bool:
-    """Whether a name means another model; a name that is unknown may be anything, and is not blamed."""
-    try:
-        return find_model(name).key != question.model.key
-    except UnknownNameError:
-        return False
-
-
-def example_bench() -> str:
-    """A published result in vLLM's format: 50 prompts at once to Qwen2-7B on half the memory of one A100.
-
-    Source: github.com/dennislee22/vLLM-benchmarking, test 5.
-    """
-    published = BenchResult(
-        line=1,
-        completed=50,
-        duration_s=21.73,
-        input_tokens=51_200,
-        output_tokens=51_200,
-        requests_per_s=2.30,
-        output_tokens_per_s=2356.12,
-        ttft=Clocked(mean_s=2.58058),
-        tpot=Clocked(mean_s=0.01847),
-    )
-    return f"vllm bench serve --model Qwen/Qwen2-7B-Instruct --num-prompts 50\n{printed_bench(published)}"

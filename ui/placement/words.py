@@ -11,7 +11,7 @@ from core.evidence.accuracy import accuracy_of
 from core.evidence.calibration import calibration_of, prompt_efficiency
 from core.evidence.report import Residual, decode_residuals, errors_of
 from core.placement.assumed import assumed
-from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY
+from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY, case_plans
 from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.shortlist import MOST_REFUSED
@@ -24,7 +24,7 @@ from runtime.catalog_words import short_name
 from runtime.content import slug
 from runtime.kept import Itself, kept_of
 from runtime.prose import said, worded
-from ui.placement.rows import MOST_LOST, case_plans, lost, price
+from ui.placement.rows import MOST_LOST, price
 from ui.placement.rows_accuracy import EVERY, short, signed
 from ui.prose import escape
 
@@ -75,7 +75,7 @@ def _fields(placement: Placement, shown: Itself) -> Mapping[str, object]:
         "kv_tokens": plan.kv_tokens if plan else 0,
         "plans": placement.in_all,
         "refused": refused,
-        "more_lost": max(0, len(lost(placement)) + placement.left_out[0] - MOST_LOST),
+        "more_lost": max(0, len(placement.lost) + placement.left_out[0] - MOST_LOST),
         "more_refused": max(0, refused - MOST_REFUSED),
         **_cases(),
     }

@@ -16,7 +16,7 @@ from core.placement.layout import Layout
 from core.placement.plan import Question, judge
 from core.placement.rank_memory import measured_budget
 from core.serving.bench_reader import read_bench_results
-from core.serving.bench_results import printed_bench
+from core.serving.bench_results import example_bench, printed_bench
 from core.serving.curve import LADDER
 from runtime.published import shipped_table
 from ui.figures.frames import frame
@@ -84,7 +84,7 @@ def test_the_example_is_a_result_and_is_met(four_by_two):
     question = Question(
         model("qwen2-7b"), usual_cluster(A100, 1), measured_budget(A100, utilisation=0.5), Demand(1, 1024, 1024)
     )
-    results = read_bench_results(load.example_bench())
+    results = read_bench_results(example_bench())
     lines = load.bench_lines(question, judge(question, Layout()), results, seed=0)
     ratios = {line.figure: float(line.ratio) for line in lines}
     assert ratios["between tokens, mean, ms"] == pytest.approx(1, abs=0.1)
@@ -93,7 +93,7 @@ def test_the_example_is_a_result_and_is_met(four_by_two):
 
 
 def test_a_printed_result_reads_back_as_itself():
-    (result,) = read_bench_results(load.example_bench())
+    (result,) = read_bench_results(example_bench())
     (again,) = read_bench_results(printed_bench(result))
     assert again == replace(result, line=1, model=None)
 
