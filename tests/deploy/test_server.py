@@ -3,7 +3,6 @@
 import asyncio
 import struct
 import threading
-import time
 import urllib.error
 import urllib.request
 from contextlib import ExitStack, contextmanager, suppress
@@ -154,8 +153,10 @@ def test_an_answer_that_nobody_takes_is_given_up(monkeypatch):
         slow.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
         wait_until(lambda: asked == ["/large"])
         while looks:
+            next_look = threading.Event()
             loop.call_soon_threadsafe(looked, *looks.pop())
-            time.sleep(0.05)
+            loop.call_soon_threadsafe(loop.call_later, 0.01, next_look.set)  # after the one that is due at once
+            next_look.wait()
         taken = 0
         with suppress(ConnectionResetError):
             while more := slow.recv(1 << 20):
