@@ -29,7 +29,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest
 
 from ui import lighter_state
-from ui.course.pages import LABS, PAGES, Entry
+from ui.course.pages import LABS, OVERVIEW, PAGES, Entry
 
 ROOT = Path(__file__).resolve().parents[1]
 FIRST_AT_MOST, AGAIN_AT_MOST = 2.0, 1.2
@@ -104,9 +104,10 @@ for number in range({PARAGRAPHS}):
 
 
 def visit(page: Entry, scene: str) -> AppTest:
-    """The app with a scene open, its question answered."""
+    """The app with a scene open, its question answered. The overview has neither, and is `all` of itself."""
     app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=120)
-    app.query_params[f"{page.prefix}_scene"] = scene
+    if page is not OVERVIEW:
+        app.query_params[f"{page.prefix}_scene"] = scene
     if page in LABS:
         app.query_params[f"{page.prefix}_guess"] = "15"
         app.query_params[f"{page.prefix}_revealed"] = "true"
@@ -145,8 +146,8 @@ def main() -> int:
     base = AppTest.from_function(bare, default_timeout=60).run()
     batches = list(range(3, 3 + asked.rounds))
     rows, slow = [], 0
-    for page in PAGES[1:]:
-        for scene in page.names:
+    for page in PAGES:
+        for scene in ("all",) if page is OVERVIEW else page.names:
             if asked.profile not in (None, f"{page.stem}.{scene}") or asked.only not in (None, page.stem):
                 continue
             app = visit(page, scene)

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from core.pipeline_bubble.bubble import fill_drain, run_on_ticks
 from runtime.prose import said
 from ui import progress, scenario_bar, shell
 from ui.course import pages as course
@@ -10,8 +9,6 @@ from ui.overview import course_map, journey, words
 from ui.overview import drawing as drawings
 from ui.players.still import still
 from ui.prose import prose_of
-
-TOOLS_A_ROW = 3
 
 shell.boot()
 look, trip = shell.look(), journey.shown(scenario_bar.scenario())
@@ -28,16 +25,13 @@ def picture(stem: str) -> str:
         alt = prose.plain(f"{stem}.alt_answered") if answered else alt
         return drawings.two_bills(prose.plain(f"{stem}.one_gpu"), bills, palette, alt, answered=answered)
     if stem == "pipeline_bubble":
-        stages = words.DRAWN_STAGES
-        spans = run_on_ticks(fill_drain(stages, words.DRAWN_MICROBATCHES), stages)
-        return drawings.small_schedule(spans, stages, palette, alt)
+        return drawings.small_schedule(words.drawn_schedule(), words.DRAWN_STAGES, palette, alt)
     return drawings.two_ranks(words.rank_weights(), palette, alt)
 
 
 def introduce(entry: course.Entry) -> None:
-    st.subheader(prose.text(f"{entry.stem}.name"), anchor=False)
-    st.markdown(prose.text(f"{entry.stem}.what"))
-    st.page_link(entry.path, label=prose.text("open"))
+    st.markdown(f"### {prose.text(f'{entry.stem}.name')}\n\n{prose.text(f'{entry.stem}.what')}")
+    course_map.lead_to(entry, prose.text("open"))
 
 
 def mark(entry: course.Entry) -> None:
@@ -61,22 +55,19 @@ with st.container(key="overview"):
     journey.draw(trip, prose, look)
     st.markdown(prose.text("lead"))
     with st.container(key="entry_start"):
-        st.page_link(course.START.path, label=prose.text("start"))
+        course_map.lead_to(course.START, prose.text("start"))
         mark(course.START)
-    places = st.columns([236, 72] * (len(course.LABS) - 1) + [236], gap=None)
-    for region, entry in zip(places[::2], course.LABS, strict=True):
-        with region:
+    with st.container(key="labs"):
+        for number, entry in enumerate(course.LABS):
+            if number:
+                with st.container(key=f"arrow_{entry.stem}", horizontal_alignment="center"):
+                    st.markdown(prose.text(f"{course.LABS[number - 1].stem}.next"), text_alignment="center")
             lab(entry)
-    for region, entry in zip(places[1::2], course.LABS[:-1], strict=True):
-        with region, st.container(key=f"arrow_{entry.stem}", horizontal_alignment="center"):
-            st.markdown(prose.text(f"{entry.stem}.next"), text_alignment="center")
-            still(drawings.arrow(palette), key=f"onward_{entry.stem}")
     with st.container(key="tools"):
         st.markdown(prose.text("tools"))
-        for first in range(0, len(course.TOOLS), TOOLS_A_ROW):
-            for region, entry in zip(st.columns(TOOLS_A_ROW, gap="large"), course.TOOLS[first:], strict=False):
-                with region, st.container(key=f"entry_{entry.stem}"):
-                    introduce(entry)
+        for entry in course.TOOLS:
+            with st.container(key=f"entry_{entry.stem}"):
+                introduce(entry)
     with st.container(key="abilities"):
         st.markdown(prose.text("can"))
         course_map.abilities(prose)

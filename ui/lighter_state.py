@@ -14,7 +14,9 @@ Each command is wrapped in one that notes what it was asked and how long it took
 The first message of a process looks through every module there is for whether somebody is typing commands.
 
 And whatever list or mapping a component is given is tried as a data frame of every library there is, for which
-pandas is imported, half of what a server's first page waits for. No component of this app is given a frame.
+pandas is imported, half of what a server's first page waits for. No component of this app is given a frame. What it
+is given is written out a second time, sorted, for an identity that a component with a key, as all of them are, has
+from its key.
 """
 
 from collections.abc import Iterator, Mapping, MutableMapping
@@ -24,6 +26,7 @@ from typing import Any
 import streamlit as st
 from streamlit import config, delta_generator
 from streamlit.components.v2.bidi_component import serialization
+from streamlit.components.v2.bidi_component.main import BidiComponentMixin
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.metrics_util import gather_metrics
 from streamlit.runtime.scriptrunner import ScriptRunner, get_script_run_ctx
@@ -144,6 +147,7 @@ def install() -> None:
     ScriptRunner._maybe_handle_execution_control_request = _yield_if_asked  # type: ignore[method-assign, assignment]
     SessionState.filtered_state = property(OneKeyAtATime)  # type: ignore[assignment]
     serialization._extract_dataframes_from_dict = without_frames  # type: ignore[assignment]
+    BidiComponentMixin._build_bidi_identity_kwargs = identity  # type: ignore[method-assign, assignment]
     delta_generator._use_warning_has_been_displayed = True
     _count_no_commands()
 
@@ -164,3 +168,8 @@ def _count_no_commands() -> None:
 def without_frames(data: dict[str, Any], frames: dict[str, bytes] | None = None) -> dict[str, Any]:
     """What a component is given, of which nothing is a data frame."""
     return data
+
+
+def identity(_: BidiComponentMixin, *, proto: object, data: object, **asked: Any) -> dict[str, Any]:
+    """What a component is by, beside its key: its name and its size, and nothing of what it shows."""
+    return asked

@@ -27,7 +27,7 @@ from ui import (
     unseen,
     wanted_messages,
 )
-from ui.course.pages import OVERVIEW, PAGES, TOOLS
+from ui.course.pages import OVERVIEW, PAGES, TOOLS, Entry
 from ui.guarded import guarded
 from ui.prose import escape, label
 from ui.room import notes, poll
@@ -116,6 +116,11 @@ def navigation() -> StreamlitPage:
 def _declared(language: str) -> list[StreamlitPage]:
     """The course's pages with their titles in a language: Streamlit looks for the file of each that it declares."""
     return [st.Page(page.path, title=page.title, default=page is OVERVIEW) for page in PAGES]
+
+
+def declared(entry: Entry) -> StreamlitPage:
+    """One of the course's pages as the navigation has it, for a link to it."""
+    return _declared(content.language())[PAGES.index(entry)]
 
 
 def boot() -> None:

@@ -72,8 +72,10 @@ NAMES = re.compile(
 
 
 def strings(value: object) -> Iterator[str]:
-    """Every text that a player is sent, but for what it compares."""
-    if isinstance(value, str):
+    """Every text that a player is sent, but for what it compares; what was written out before is read again."""
+    if isinstance(value, str) and value.startswith('{"'):
+        yield from strings(json.loads(value))
+    elif isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for name, part in value.items():

@@ -5,6 +5,7 @@ import streamlit as st
 from core.text.question import Concept
 from runtime.content import slug
 from runtime.prose import named, said
+from ui import shell
 from ui.course import pages as course
 from ui.prose import Prose
 
@@ -23,23 +24,16 @@ ABILITIES: tuple[tuple[str, str, str, Concept], ...] = (
 
 
 def abilities(prose: Prose) -> None:
-    """The lines, each with its two links."""
+    """The lines, each with its two links: three places of one grid, which the style sheet lays."""
+    quiz = course.entry("quiz")
     for key, stem, name, concept in ABILITIES:
-        with st.container(key=f"place_can_{key}"):
-            line, scene, quiz = st.columns([7, 3, 3], gap="medium", vertical_alignment="center")
-            line.markdown(prose.text(f"can.{key}"))
-            with scene:
-                taught = course.entry(stem)
-                title = taught.scenes[name]
-                _link(taught, taught.scene(name), f"{taught.title}: {title}")
-            with quiz:
-                asked = course.entry("quiz")
-                _link(
-                    asked,
-                    {f"{asked.prefix}_about": slug(concept)},
-                    said("overview", "says.quiz", concept=named("quiz", concept)),
-                )
+        taught = course.entry(stem)
+        st.markdown(prose.text(f"can.{key}"))
+        lead_to(taught, f"{taught.title}: {taught.scenes[name]}", taught.scene(name))
+        asked = said("overview", "says.quiz", concept=named("quiz", concept))
+        lead_to(quiz, asked, {f"{quiz.prefix}_about": slug(concept)})
 
 
-def _link(entry: course.Entry, query: dict[str, str], label: str) -> None:
-    st.page_link(entry.path, label=label, query_params=query)
+def lead_to(entry: course.Entry, label: str, query: dict[str, str] | None = None) -> None:
+    """A link to a page, by what is declared of it: by its path Streamlit would look for its file."""
+    st.page_link(shell.declared(entry), label=label, query_params=query)

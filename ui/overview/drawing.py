@@ -5,6 +5,7 @@ from typing import Any
 
 from core.comm_cost.bill import Bill
 from core.pipeline_bubble.schedules.actions import Span
+from runtime.kept import kept
 from runtime.prose import said
 from ui.figures.svg import drawing, idle_pattern, path, rect, text
 from ui.theme import Palette
@@ -12,6 +13,7 @@ from ui.theme import Palette
 WIDTH, HEIGHT = 245, 140
 
 
+@kept
 def sharded_layer(ranks: int, palette: Palette, alt: str) -> str:
     """A layer's pair of matrices cut over its ranks, and the one bar they meet at."""
     pitch = (WIDTH + 11) / ranks
@@ -31,6 +33,7 @@ def sharded_layer(ranks: int, palette: Palette, alt: str) -> str:
     return drawing(WIDTH, HEIGHT, alt, *parts)
 
 
+@kept
 def two_bills(alone: str, bills: Sequence[tuple[str, Bill]], palette: Palette, alt: str, *, answered: bool) -> str:
     """A step on one GPU, and divided over two links, on one axis of time.
 
@@ -69,6 +72,7 @@ def _open(left: float, top: float, palette: Palette) -> list[str]:
     ]
 
 
+@kept
 def small_schedule(spans: Sequence[Span], stages: int, palette: Palette, alt: str) -> str:
     """A fill-drain schedule: what each stage does, and the hatched triangles where it waits."""
     ticks = round(max(span.end for span in spans))
@@ -86,6 +90,7 @@ def small_schedule(spans: Sequence[Span], stages: int, palette: Palette, alt: st
     return drawing(WIDTH, HEIGHT, alt, *parts)
 
 
+@kept
 def two_ranks(weights: Sequence[str], palette: Palette, alt: str) -> str:
     """Two processes, what each holds, and the sums that go both ways."""
     parts = []
@@ -107,10 +112,3 @@ def two_ranks(weights: Sequence[str], palette: Palette, alt: str) -> str:
     parts += [path("M102 60h34", **line), path("M134 54l9 6-9 6z", fill=palette.text)]
     parts += [path("M109 80h34", **line), path("M111 74l-9 6 9 6z", fill=palette.text)]
     return drawing(WIDTH, HEIGHT, alt, *parts)
-
-
-def arrow(palette: Palette) -> str:
-    """From one lab to the next."""
-    shaft = path("M18 7h32", stroke=palette.muted, stroke_width=1.5)
-    head = path("M48 2l8 5-8 5z", fill=palette.muted)
-    return drawing(72, 14, said("overview", "says.leads"), shaft, head)

@@ -1,6 +1,8 @@
 """The overview's first figure: one token through its layers, sums and links."""
 
+import json
 import re
+from functools import lru_cache
 
 import streamlit as st
 
@@ -19,9 +21,12 @@ PARAM = "home_trip"
 Row = dict[str, object]
 
 
+_shown = lru_cache(maxsize=256)(trips.shown)
+
+
 def shown(scenario: Scenario) -> trips.Shown:
     """What the journey is of: it gives no answer away that lab 03 has still to ask for."""
-    return trips.shown(scenario, progress.answered(course.entry("comm_cost")) > 0)
+    return _shown(scenario, progress.answered(course.entry("comm_cost")) > 0)
 
 
 def draw(shown: trips.Shown, prose: Prose, look: Look) -> None:
@@ -40,9 +45,9 @@ def draw(shown: trips.Shown, prose: Prose, look: Look) -> None:
     tested.data_sheet("compute")
 
 
-@st.cache_data(max_entries=16)
-def _played(shown: trips.Shown, language: str) -> tuple[Row, list[Row], Row]:
-    """What is played, as the player has it, kept by the language that its words are in."""
+@lru_cache(maxsize=16)
+def _played(shown: trips.Shown, language: str) -> tuple[Row, str]:
+    """What is chosen of and what is played, as the player has them, by the language that their words are in."""
     choices = trips.choices(shown)
     asked = {
         "tp": list(shown.ranks),
@@ -51,7 +56,7 @@ def _played(shown: trips.Shown, language: str) -> tuple[Row, list[Row], Row]:
         "first": trips.first(shown),
     }
     programs: Row = {way: _program(drawn) for way, drawn in trips.programs(choices).items()}
-    return asked, [_trip(choice) for choice in choices], programs
+    return asked, json.dumps({"trips": [_trip(choice) for choice in choices], "programs": programs})
 
 
 def _trip(choice: trips.Choice) -> Row:

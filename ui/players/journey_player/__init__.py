@@ -5,7 +5,7 @@ choosing another asks the server for nothing. It computes no time: it places wha
 over it that is slow in the first layer and fast in the others, which are like it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from ui.players import kit
@@ -19,8 +19,7 @@ _player = kit.component("journey_player", HERE, SCRIPTS)
 
 def journey_player(
     choices: Mapping[str, object],
-    trips: Sequence[Mapping[str, object]],
-    programs: Mapping[str, object],
+    played: str,
     *,
     layers: int,
     key: str,
@@ -30,11 +29,12 @@ def journey_player(
 ) -> None:
     """Show the trips, at rest at the start. What is chosen and where it stands is in the address under `param`.
 
-    `choices` are what can be chosen, in order, and the places of what is chosen `first`; trips lie as
-    [tp][link][batch]. A trip is one choice on the clock, in seconds, `told` the same in words: a layer is
-    `attention`, a `sum`, `mlp` and a sum; a sum is a `launch` and `rounds` of `latency` and `bandwidth`; `rate` is
-    tokens a second, `ideal` the same if sums cost nothing. Each of its `stops` is the moment at which a part ends.
-    Its `program` says who sends to whom, and what every rank holds before the first round and after each.
+    `choices` are what can be chosen, in order, and the places of what is chosen `first`; `played` is JSON,
+    written once for every run, of `trips` and `programs`. Trips lie as [tp][link][batch]. A trip is one choice
+    on the clock, in seconds, `told` the same in words: a layer is `attention`, a `sum`, `mlp` and a sum; a sum
+    is a `launch` and `rounds` of `latency` and `bandwidth`; `rate` is tokens a second, `ideal` the same if sums
+    cost nothing. Each of its `stops` is the moment at which a part ends. Its `program` says who sends to whom,
+    and what every rank holds before the first round and after each.
     """
     data = {
         "name": key,
@@ -44,7 +44,6 @@ def journey_player(
         "layers": layers,
         "words": kit.words("journey"),
         "choices": choices,
-        "trips": trips,
-        "programs": programs,
+        "played": played,
     }
     _player(key=key, data=data)

@@ -14,6 +14,10 @@ class Journey extends SvgPlayer {
     this.asked = null;
   }
 
+  read(data) {
+    return super.read({ ...data, ...JSON.parse(data.played) });
+  }
+
   // Another model keeps what was chosen, where it has it; the first one begins as the address says.
   load() {
     const { tp, links, batch, first } = this.model.choices;
