@@ -8,6 +8,10 @@ _OPENED = frozenset({"dialog"})
 """What a visitor closes without a word to the server, which opens it each time; tabs and folds go by a value."""
 
 
+_FIGURES = frozenset({"vega_lite_chart", "bidi_component"})
+"""What a press is about: where it stands in its place, it waits for nothing."""
+
+
 @dataclass(frozen=True)
 class Content:
     """What stands at a place: of what sort, its hash, and the widget or the named block that it is."""
@@ -28,6 +32,11 @@ class Content:
 def drawn_by(message: ForwardMsg) -> str:
     """What sort of element it draws; none where it is a block, or says something else."""
     return message.delta.new_element.WhichOneof("type") or ""
+
+
+def is_figure(message: ForwardMsg) -> bool:
+    """Whether it draws what a press is about."""
+    return drawn_by(message) in _FIGURES
 
 
 def content_of(message: ForwardMsg) -> Content:

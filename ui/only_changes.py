@@ -30,7 +30,7 @@ from streamlit.runtime.session_manager import SessionClientDisconnectedError
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 
 from runtime import operators
-from ui.drawn_content import Content, content_of, drawn_by
+from ui.drawn_content import Content, content_of, drawn_by, is_figure
 
 HOLD_S = 0.2
 """How long a run is waited for; one visitor's takes a tenth of that."""
@@ -44,8 +44,6 @@ _OF_THE_PAGE = frozenset({"navigation", "page_config_changed"})
 _AT_REST = frozenset({"session_status_changed", "auto_rerun", "stop_auto_rerun"})
 """What a browser takes to be of the run that has begun."""
 _WORDS = frozenset({"markdown", "html", "alert", "empty", ""})
-_FIGURES = frozenset({"vega_lite_chart", "bidi_component"})
-"""What a press is about: where it stands in its place, it waits for nothing."""
 _CLEARED_IN = frozenset({"flex_container", "column", "expandable", "popover", "tab", "form", None})
 """Blocks that may have an element in the place of any block in them."""
 _MAIN = 0
@@ -158,7 +156,7 @@ class Shown:
         parts: list[list[ForwardMsg]] = [[*others, *emptied]]
         if self._ahead:
             parts = [[], *parts]
-        elif not any(drawn_by(one) in _FIGURES for one in others):
+        elif not any(is_figure(one) for one in others):
             words = [one for one in others if tuple(one.metadata.delta_path) in stay]
             others = [one for one in others if tuple(one.metadata.delta_path) not in stay]
             parts = [part for part in (words, [*others, *emptied]) if part] or [[]]
@@ -169,7 +167,7 @@ class Shown:
     def _send_figure(self, message: ForwardMsg) -> None:
         """Send another figure in the place of one, in blocks that are what they were, while the run goes on."""
         place, known = tuple(message.metadata.delta_path), self._at or {}
-        if drawn_by(message) not in _FIGURES or place not in known:
+        if not is_figure(message) or place not in known:
             return
         now = {tuple(one.metadata.delta_path): content_of(one) for one in self._held}
         if place not in now and self._stands(place, now | {place: content_of(message)}) and self._is_news(message):
