@@ -88,6 +88,11 @@ def bars(unit: Literal["s", "bytes", "fraction"], terms: Mapping[str, Mapping[Te
     return Bars(unit, tuple(segments))
 
 
+def step_parts(compute_s: float, latency_s: float, comm_s: float) -> dict[Term, float]:
+    """A step as a bar: its arithmetic, what of its communication is waiting, and the rest of that."""
+    return {"compute": compute_s, "latency": latency_s, "bandwidth": comm_s - latency_s}
+
+
 @dataclass(frozen=True)
 class Point:
     series: str

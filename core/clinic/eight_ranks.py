@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.catalog import gpu, link, model
-from core.clinic.case import Case, Figure, Name, Term, bars
+from core.clinic.case import Case, Figure, Name, bars, step_parts
 from core.comm_cost.bill import Step
 from core.comm_cost.measured import MeasuredPoint, measured_bill, measured_waits_s
 from core.models.kv_cache import heads_on_rank
@@ -54,16 +54,12 @@ def eight_ranks(points: Sequence[MeasuredPoint]) -> Case:
         ),
         names=(Name("gpu", "L40S"),),
         symptom=bars("s", {f"TP={size}": {"whole": step[size]} for size in SIZES}),
-        model=bars("s", {f"TP={size}": _parts(compute[size], latency[size], comm[size]) for size in SIZES}),
+        model=bars("s", {f"TP={size}": step_parts(compute[size], latency[size], comm[size]) for size in SIZES}),
         fix=bars(
             "s",
             {
-                "eight": _parts(compute[8], latency[8], both_comm_s),
-                "replicas": _parts(compute[4], latency[4], comm[4]),
+                "eight": step_parts(compute[8], latency[8], both_comm_s),
+                "replicas": step_parts(compute[4], latency[4], comm[4]),
             },
         ),
     )
-
-
-def _parts(compute_s: float, latency_s: float, comm_s: float) -> dict[Term, float]:
-    return {"compute": compute_s, "latency": latency_s, "bandwidth": comm_s - latency_s}

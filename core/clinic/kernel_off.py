@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.catalog import gpu, model
-from core.clinic.case import Case, Figure, Name, Term, bars
+from core.clinic.case import Case, Figure, Name, bars, step_parts
 from core.collectives.custom_all_reduce import Machine, decide
 from core.comm_cost.bill import Step
 from core.comm_cost.measured import MeasuredPoint, measured_bill, measured_waits_s
@@ -52,17 +52,13 @@ def kernel_off(points: Sequence[MeasuredPoint]) -> Case:
         fix=bars(
             "s",
             {
-                "four": _parts(four, waits[4], whole[FEW]),
-                "pairs": _parts(two, waits[2], pairs[FEW]),
-                "four_many": _parts(four, waits[4], whole[MANY]),
-                "pairs_many": _parts(two, waits[2], pairs[MANY]),
+                "four": step_parts(four, waits[4], whole[FEW] - four),
+                "pairs": step_parts(two, waits[2], pairs[FEW] - two),
+                "four_many": step_parts(four, waits[4], whole[MANY] - four),
+                "pairs_many": step_parts(two, waits[2], pairs[MANY] - two),
             },
         ),
     )
-
-
-def _parts(compute_s: float, latency_s: float, step_s: float) -> dict[Term, float]:
-    return {"compute": compute_s, "latency": latency_s, "bandwidth": step_s - compute_s - latency_s}
 
 
 def _comm_s(points: Sequence[MeasuredPoint], series: str, ranks: int, sequences: int = 1) -> float:

@@ -7,15 +7,11 @@ is left as it was, and is refused by its name where it is read.
 from math import prod
 
 from core.models.hf_values import Config
+from core.text.lines import object_in
 
 
 def _put_in(fields: Config, **values: object) -> Config:
     return {**fields, **{name: value for name, value in values.items() if value is not None}}
-
-
-def _inside(fields: Config, name: str) -> Config:
-    value = fields.get(name)
-    return value if isinstance(value, dict) else {}
 
 
 def _product(*factors: object) -> int | None:
@@ -96,10 +92,10 @@ def falcon_widths(fields: Config) -> Config:
 
 def dbrx_widths(fields: Config) -> Config:
     """DBRX writes its attention and its experts in objects of their own."""
-    experts = _inside(fields, "ffn_config")
+    experts = object_in(fields.get("ffn_config"))
     return _put_in(
         fields,
-        num_key_value_heads=_inside(fields, "attn_config").get("kv_n_heads"),
+        num_key_value_heads=object_in(fields.get("attn_config")).get("kv_n_heads"),
         moe_intermediate_size=experts.get("ffn_hidden_size"),
         num_experts=experts.get("moe_num_experts"),
         num_experts_per_tok=experts.get("moe_top_k"),
@@ -108,7 +104,7 @@ def dbrx_widths(fields: Config) -> Config:
 
 def mpt_widths(fields: Config) -> Config:
     """MPT's MLP is so many times as wide as its stream, and its KV heads stand in an object."""
-    attention = _inside(fields, "attn_config")
+    attention = object_in(fields.get("attn_config"))
     heads = 1 if attention.get("attn_type") == "multiquery_attention" else attention.get("kv_n_heads")
     inner = _product(fields.get("hidden_size"), fields.get("expansion_ratio", 4))
     return _put_in(fields, intermediate_size=inner, num_key_value_heads=heads)

@@ -12,6 +12,7 @@ from core.models.hf_blocks import attention, inner_width, mixer, mixture, reads_
 from core.models.hf_family import Family
 from core.models.hf_values import Values
 from core.specs import Block, LayerSpec, MlpSpec
+from core.text.lines import object_in
 
 _NAMES = {
     "full_attention": "full",
@@ -199,7 +200,7 @@ def _block_config(values: Values, family: Family, block: object) -> LayerSpec:
     f = ⌈(2 · ffn_mult · d / 3) / 256⌉ · 256
     Source: vllm/model_executor/models/nemotron_nas.py.
     """
-    outer = Values(values.kind, block if isinstance(block, dict) else {})
+    outer = Values(values.kind, object_in(block))
     own, inner, blocks = outer.inside("attention"), outer.inside("ffn"), list[Block]()
     for part in (own, inner):
         if part.flag("replace_with_linear", False) or part.get("sparsify"):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.errors import OutOfRangeError, shortened
+from core.text.lines import object_in
 
 Config = Mapping[str, object]
 _MOST = 10**7
@@ -64,8 +65,7 @@ class Values:
 
     def inside(self, name: str) -> "Values":
         """The fields of an object that stands in a field; none of a missing one."""
-        value = self.fields.get(name)
-        return Values(self.kind, value if isinstance(value, dict) else {})
+        return Values(self.kind, object_in(self.fields.get(name)))
 
     def under(self, names: Mapping[str, str]) -> "Values":
         """The same with some fields taken from others, where those are written."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from core.errors import OutOfRangeError, shortened
+from core.text.lines import object_in
 from core.text.numbers import whole
 
 _FLOATS = {
@@ -36,11 +37,6 @@ _FIRST_EXPERT = "experts.0"
 _FLOAT_BITS = 16
 BLOCKS = ("quantization_config", "compression_config", "quantization")
 """Where a file says how its weights are kept; the last is MLX's own."""
-
-
-def _object(value: object) -> Mapping[str, object]:
-    """A file's object; an empty one where it has something else."""
-    return value if isinstance(value, Mapping) else {}
 
 
 @dataclass(frozen=True)
@@ -97,11 +93,11 @@ def _mixed(block: Mapping[str, object]) -> WeightFormat | None:
     if isinstance(layers, Mapping):
         for name, how in layers.items():
             algorithm = how.get("quant_algo") if isinstance(how, Mapping) else how
-            form = _modelopt(str(algorithm).upper(), _object(how))
+            form = _modelopt(str(algorithm).upper(), object_in(how))
             by_width.setdefault(form, {})[_EXPERT.sub(_FIRST_EXPERT, str(name))] = None
     elif isinstance(groups, Mapping) and len({_compressed_group(group) for group in groups.values()}) > 1:
         for group in groups.values():
-            targets = _object(group).get("targets")
+            targets = object_in(group).get("targets")
             for name in targets if isinstance(targets, list) else ():
                 by_width.setdefault(_compressed_group(group), {})[_EXPERT.sub(_FIRST_EXPERT, str(name))] = None
     everything = next((form for form, names in by_width.items() if "Linear" in names), None)
@@ -120,12 +116,12 @@ def _mixed(block: Mapping[str, object]) -> WeightFormat | None:
 
 def _overridden(block: Mapping[str, object]) -> WeightFormat | None:
     """Whole numbers of one width, and of others in the modules that a file names: AutoRound's, GPTQModel's."""
-    dynamic = {name: how for name, how in _object(block.get("dynamic")).items() if not name.startswith("-:")}
+    dynamic = {name: how for name, how in object_in(block.get("dynamic")).items() if not name.startswith("-:")}
     named = {f"re:{name.removeprefix('+:')}": how for name, how in dynamic.items()}
-    named |= _object(block.get("extra_config"))
+    named |= object_in(block.get("extra_config"))
     by_width: dict[str, list[str]] = {}
     for name, how in named.items():
-        bits = _object(how).get("bits")
+        bits = object_in(how).get("bits")
         if bits not in (None, block.get("bits"), _FLOAT_BITS):
             by_width.setdefault(_integers("extra_config", bits, -1).dtype, []).append(name)
     if not by_width:
@@ -146,7 +142,7 @@ def _quantised(block: Mapping[str, object]) -> WeightFormat:
     if method == "torchao":
         return _torchao(block.get("quant_type"))
     if method == "hqq":
-        weights = _object(block.get("quant_config")).get("weight_quant_params")
+        weights = object_in(block.get("quant_config")).get("weight_quant_params")
         how = weights if isinstance(weights, Mapping) else block
         return _integers(method, how.get("nbits"), how.get("group_size", 64))
     if method in ("mxfp4", "mxfp8"):
@@ -189,9 +185,9 @@ def _modelopt(algorithm: str, block: Mapping[str, object]) -> WeightFormat:
 def _kept(block: Mapping[str, object]) -> tuple[str, ...]:
     """The modules that a file leaves alone, under whichever name its dialect has for them."""
     named = [*next((names for key in _LEFT_ALONE if isinstance(names := block.get(key), list)), [])]
-    extra, dynamic = _object(block.get("extra_config")), _object(block.get("dynamic"))
+    extra, dynamic = object_in(block.get("extra_config")), object_in(block.get("dynamic"))
     # AutoRound's, by module, and GPTQModel's, by pattern
-    named += [name for name, how in extra.items() if _object(how).get("bits") == _FLOAT_BITS]
+    named += [name for name, how in extra.items() if object_in(how).get("bits") == _FLOAT_BITS]
     named += [f"re:{name.removeprefix('-:')}" for name in dynamic if name.startswith("-:")]
     return tuple(name for name in named[:MOST_KEPT] if isinstance(name, str) and len(name) <= LONGEST_NAME)
 
@@ -212,14 +208,14 @@ _TORCHAO = {"float8": "fp8", "int8dynamicactivationint4": "int4", "intx": "int4"
 
 def _torchao(kind: object) -> WeightFormat:
     """torchao's: the name of a function, or the class and the fields of a configuration."""
-    inner = _object(kind).get("default")
+    inner = object_in(kind).get("default")
     name, fields = (inner.get("_type"), inner.get("_data")) if isinstance(inner, Mapping) else (kind, None)
     plain = str(name).lower().replace("_", "")
     dtype = next((dtype for part, dtype in _TORCHAO.items() if part in plain), None)
     if dtype is None:
         raise OutOfRangeError("torchao quant_type", shortened(name), "must name int4, int8 or float8 weights")
-    fields = _object(fields)
-    group = {**fields, **_object(_object(fields.get("weight_granularity")).get("_data"))}
+    fields = object_in(fields)
+    group = {**fields, **object_in(object_in(fields.get("weight_granularity")).get("_data"))}
     return WeightFormat(dtype, _group(group.get("group_size", 128 if dtype == "int4" else None)))
 
 
@@ -243,7 +239,7 @@ def _bitsandbytes(block: Mapping[str, object]) -> WeightFormat:
 def _quark(block: Mapping[str, object]) -> WeightFormat:
     """AMD's: the weights' dtype of the configuration that holds for all layers."""
     whole = block.get("global_quant_config")
-    weight = _object(whole).get("weight")
+    weight = object_in(whole).get("weight")
     if not isinstance(weight, Mapping):
         raise OutOfRangeError("global_quant_config", shortened(whole), "must say how its weights are kept")
     dtype = str(weight.get("dtype")).lower()
@@ -266,7 +262,7 @@ def _compressed(block: Mapping[str, object]) -> WeightFormat:
 
 
 def _compressed_group(group: object) -> WeightFormat:
-    weights = _object(group).get("weights")
+    weights = object_in(group).get("weights")
     if not isinstance(weights, Mapping):
         raise OutOfRangeError("config_groups", shortened(group), "must say how its weights are kept")
     bits, kind = weights.get("num_bits"), str(weights.get("type", "int"))

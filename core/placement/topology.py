@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import OutOfRangeError, UnreadableTextError
-from core.text.lines import CONTAINER
+from core.text.lines import CONTAINER, object_in
 from core.text.numbers import whole, whole_number
 
 MOST_DEVICES = 512
@@ -179,7 +179,7 @@ def _written(text: str) -> list[tuple[str, list[str]]]:
 
 def _ways(row: object) -> list[str]:
     """The link types of one GPU in amd-smi's JSON, in a list of links or, before ROCm 6.3, by name."""
-    fields = row if isinstance(row, dict) else {}
+    fields = object_in(row)
     links, named = fields.get("links"), fields.get("link_type")
     if isinstance(links, list):
         return [str(link.get("link_type")) for link in links if isinstance(link, dict)]

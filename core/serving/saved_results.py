@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from core.serving.statistics import flat
+from core.text.lines import object_in
 from core.text.numbers import number
 
 KEYS = re.compile(r'"(?:request_throughput|mean_ttft|results_ttft_s_mean|time_to_first_token_ms)"')
@@ -31,25 +32,21 @@ def results_in(saved: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
     elif isinstance(saved.get("mean_ttft"), float):
         yield _in_seconds(saved)
     benchmarks = saved.get("benchmarks")
-    for benchmark in map(_object, benchmarks if isinstance(benchmarks, list) else ()):
+    for benchmark in map(object_in, benchmarks if isinstance(benchmarks, list) else ()):
         asked, metrics = (
-            _object(benchmark.get("config") or benchmark.get("args")),
-            _object(benchmark.get("metrics")),
+            object_in(benchmark.get("config") or benchmark.get("args")),
+            object_in(benchmark.get("metrics")),
         )
         if "time_to_first_token_ms" in metrics:
-            yield _guidellm(metrics, _object(asked.get("strategy")))
-
-
-def _object(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, dict) else {}
+            yield _guidellm(metrics, object_in(asked.get("strategy")))
 
 
 def _guidellm(metrics: Mapping[str, object], strategy: Mapping[str, object]) -> Mapping[str, object]:
     """One benchmark: what was asked of it is its strategy's streams, or rate."""
     asked_at_once = 1.0 if strategy.get("type_") == "synchronous" else number(strategy.get("streams"), 1)
     values: dict[str, object] = {
-        "completed": _object(metrics.get("request_totals")).get("successful"),
-        "failed": _object(metrics.get("request_totals")).get("errored"),
+        "completed": object_in(metrics.get("request_totals")).get("successful"),
+        "failed": object_in(metrics.get("request_totals")).get("errored"),
         "total_input_tokens": _of_completed(metrics, "prompt_token_count").get("total_sum"),
         "total_output_tokens": _of_completed(metrics, "output_token_count").get("total_sum"),
         "request_throughput": _of_completed(metrics, "requests_per_second").get("mean"),
@@ -61,7 +58,7 @@ def _guidellm(metrics: Mapping[str, object], strategy: Mapping[str, object]) -> 
         told = _of_completed(metrics, name)
         percentiles = {
             which: given
-            for which, given in _object(told.get("percentiles")).items()
+            for which, given in object_in(told.get("percentiles")).items()
             if _PERCENTILE.fullmatch(which)
         }
         for which, given in {"mean": told.get("mean"), **percentiles}.items():
@@ -71,7 +68,7 @@ def _guidellm(metrics: Mapping[str, object], strategy: Mapping[str, object]) -> 
 
 
 def _of_completed(metrics: Mapping[str, object], name: str) -> Mapping[str, object]:
-    return _object(_object(metrics.get(name)).get("successful"))
+    return object_in(object_in(metrics.get(name)).get("successful"))
 
 
 def _llmperf(saved: Mapping[str, object]) -> Mapping[str, object]:

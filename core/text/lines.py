@@ -5,6 +5,8 @@ Each expression here has one way to match, or bounded ones: a line costs what it
 
 import html
 import re
+from collections.abc import Mapping
+from typing import Any
 
 LONGEST_LINE = 60_000
 """Characters that are read of a line; whoever reads says which lines were cut."""
@@ -25,3 +27,8 @@ def without_tags(line: str, between: str = "") -> str:
     """A line without HTML's tags, `between` in place of each, and its entities as the characters they are."""
     line = _TAG.sub(between, line) if "<" in line else line
     return html.unescape(line) if "&" in line and _ENTITY.search(line) else line
+
+
+def object_in(value: object) -> Mapping[str, Any]:
+    """An object of JSON, as a paste has it somewhere; an empty one where there is something else."""
+    return value if isinstance(value, Mapping) else {}

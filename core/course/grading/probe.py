@@ -15,9 +15,6 @@ from math import isclose
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
-Draw = np.random.Generator
 Json = Any
 """What the json module reads and writes."""
 
@@ -185,7 +182,3 @@ def _held_apart(slices: Json, given: object) -> bool:
     return all(any(piece <= part for part in own) for piece in pieces) and frozenset().union(*pieces) == frozenset(
         entry for part in own for entry in part
     )
-
-
-def pick(rng: Draw, *options: int) -> int:
-    return options[int(rng.integers(len(options)))]

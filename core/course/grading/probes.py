@@ -8,12 +8,13 @@ from types import MappingProxyType
 import numpy as np
 
 from core.comm_cost import bill
-from core.course.grading.probe import Draw, Json, Probe, pick
+from core.course.grading.probe import Json, Probe
 from core.course.grading.probes_of_layers import of_sharding, of_two_ranks
 from core.course.grading.tasks import Lab
 from core.pipeline_bubble import bubble
 from core.pipeline_bubble.schedules.actions import Action, Span
 from core.specs import LinkSpec, ModelSpec
+from core.text.question import Draw, pick
 
 
 def probes(lab: Lab, seed: int) -> tuple[Probe, ...]:

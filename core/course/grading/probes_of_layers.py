@@ -5,8 +5,9 @@ from math import erf, sqrt
 
 import numpy as np
 
-from core.course.grading.probe import SINGLE, Draw, Json, Probe, pick
+from core.course.grading.probe import SINGLE, Json, Probe
 from core.sharding_math.lab import attention_tp
+from core.text.question import Draw, pick
 
 # Lab 01: x (T, D), W (F, D), N ranks
 

@@ -9,10 +9,11 @@ Source: rccl-tests, src/common.cpp, Reporter::addResult.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from core.text.lines import object_in
 from core.text.numbers import whole, whole_number
 
 _TESTS = {
@@ -147,17 +148,17 @@ def _report(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
 
 def _lines(report: dict[str, Any]) -> list[str]:
     """Name, request, devices, heading, rows and footer."""
-    config, rows = _object(report.get("config")), [_object(entry) for entry in report["results"]]
+    config, rows = object_in(report.get("config")), [object_in(entry) for entry in report["results"]]
     arguments = report.get("args")
     name = str(arguments[0]) if isinstance(arguments, list) and arguments else ""
-    time = "cputime" if any("cpu_time" in _object(row.get("out_of_place")) for row in rows) else "time"
+    time = "cputime" if any("cpu_time" in object_in(row.get("out_of_place")) for row in rows) else "time"
     step = f"{config['step_factor']}(factor)" if "step_factor" in config else f"{config.get('step_bytes')}(bytes)"
     devices = config.get("devices")
     return [
         f"# Collective test starting: {' '.join(name.split())}",
         f"# nThread {config.get('nthreads')} nGpus {config.get('ngpus')} minBytes {config.get('minimum_bytes')} "
         f"maxBytes {config.get('maximum_bytes')} step: {step}",
-        *(_device_line(_object(device)) for device in (devices if isinstance(devices, list) else [])),
+        *(_device_line(object_in(device)) for device in (devices if isinstance(devices, list) else [])),
         f"# size count type redop root {time} {_HALF_COLUMNS} {time} {_HALF_COLUMNS}",
         *(_row_line(row) for row in rows),
         f"# Out of bounds values : {_footer(report, 'out_of_bounds', 'count')} "
@@ -166,27 +167,23 @@ def _lines(report: dict[str, Any]) -> list[str]:
     ]
 
 
-def _object(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _footer(report: dict[str, Any], name: str, key: str) -> str:
-    return str(_object(report.get(name)).get(key))
+    return str(object_in(report.get(name)).get(key))
 
 
-def _device_line(device: dict[str, Any]) -> str:
+def _device_line(device: Mapping[str, Any]) -> str:
     words = f"# Rank {device.get('rank')} on {device.get('hostname')} device {device.get('device')}"
     return " ".join(f"{words} [{device.get('device_hex')}] {device.get('device_info')}".split())
 
 
-def _row_line(row: dict[str, Any]) -> str:
+def _row_line(row: Mapping[str, Any]) -> str:
     names = " ".join(str(row.get(key, "")) for key in ("size", "count", "type", "redop", "root"))
     return " ".join([*names.split(), *(_half_of_report(row.get(half)) for half in ("out_of_place", "in_place"))])
 
 
 def _half_of_report(value: object) -> str:
     """time, algbw, busbw and #wrong; N/A where the half was not run or not checked."""
-    half = _object(value)
+    half = object_in(value)
     if not half:
         return _NOT_RUN
     figures = (half.get("time", half.get("cpu_time")), half.get("alg_bw"), half.get("bus_bw"))
