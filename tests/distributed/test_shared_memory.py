@@ -4,6 +4,7 @@ import errno
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -118,3 +119,17 @@ def refused(_, gloo, rank):
 def test_where_one_rank_cannot_have_it_every_rank_says_why(rank):
     answers = run_ranks(2, Path(__file__), "refused", Path(collectives.__file__), rank=rank)
     assert answers == [("Too many open files", 2.0)] * 2
+
+
+def on_a_host_each(_, gloo):
+    """On ranks that torchrun would have started so: whether Gloo is what they get, and what they say of it."""
+    told = []
+    os.environ |= {"RANK": str(gloo.rank), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "1"}
+    shared_memory.collectives = SimpleNamespace(join=lambda *_: gloo)
+    shared_memory.say = lambda event, **values: told.append((event, values["backend"], values["why"]))
+    return shared_memory.join("shm", 5.0) is gloo, told
+
+
+def test_ranks_of_two_hosts_meet_over_gloo_and_the_first_says_why():
+    said = ("fallback", "gloo", "the ranks are started on several hosts, which share no memory")
+    assert on_ranks(2, on_a_host_each) == [(True, [said]), (True, [])]
