@@ -9,8 +9,6 @@ bare() {
   "$1" -m venv --without-pip "$2"
   python -m pip --python "$2/bin/python" install -qq --no-compile "${@:3}"
 }
-bare python3 "$1/labs" $(grep -E '^(numpy|pytest)==' requirements.txt)
-
 # the interpreter of a version, wherever it was installed; nothing where there is none
 python_of() { command -v "$HOME"/.pyenv/versions/"$1".*/bin/python || { "python$1" -V >/dev/null 2>&1 && echo "python$1"; }; }
 

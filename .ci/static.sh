@@ -7,5 +7,5 @@ if command -v npx >/dev/null; then
   npm install --silent --no-save
   npx --no-install eslint ui
 fi
-python -m pip install -qq pip-audit || echo "pip-audit cannot be had here"
+python -m pip install -qq --no-compile pip-audit || echo "pip-audit cannot be had here"
 python .ci/audit.py

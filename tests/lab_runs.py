@@ -51,17 +51,23 @@ class Outcome:
 
 
 def run_mutants(
-    lab: str, reference: str, mutants: Mapping[str, Mutant], folder: Path, loaded: Iterable[str] = ()
+    lab: str,
+    reference: str,
+    mutants: Mapping[str, Mutant],
+    folder: Path,
+    loaded: Iterable[str] = (),
+    whole: bool = False,
 ) -> dict[str, tuple[Outcome, ...]]:
-    """Grade a reference, under the name "", and each of its mutants by one lab's tests.
+    """Grade a reference, under the name "", by one lab's tests, and each of its mutants by its killer.
 
-    `loaded` is imported before any of them. `folder` is written to.
+    `loaded` is imported before any of them, `whole` grades mutants by all tests too. `folder` is written to.
     """
     reports, runs = {}, []
-    for number, (name, (code, _)) in enumerate({"": ("", ""), **mutants}.items()):
+    for number, (name, (code, killer)) in enumerate({"": ("", ""), **mutants}.items()):
         path, reports[name] = folder / f"mutant_{number}.py", folder / f"report_{number}.xml"
         path.write_text(reference + code, encoding="utf-8")
-        options = (f"labs/{lab}", "-q", "-p", "no:cacheprovider", f"--junitxml={reports[name]}")
+        tests = f"labs/{lab}" if whole or not killer else f"labs/{lab}/test_lab.py::{killer}"
+        options = (tests, "-q", "-p", "no:cacheprovider", f"--junitxml={reports[name]}")
         runs.append((str(path), *options))
     command = [sys.executable, "-c", FORKED, json.dumps(list(loaded)), json.dumps(runs)]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

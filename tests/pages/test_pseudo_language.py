@@ -258,7 +258,7 @@ def test_a_page_says_nothing_in_english_where_english_is_not_spoken(page, accent
     left = {}
     for scene in page.names if page is not OVERVIEW else [""]:
         query = (page.scene(scene) if scene else {}) | (committed(page) if page in (START, *LABS) else {})
-        for scenario in (SCENARIOS["one of each"], {}):
+        for scenario in (SCENARIOS["one of each"], {})[page not in COMPUTED :]:
             before = visit(page, lang="es", **query, **scenario)
             assert not before.exception
             assert not [one for text in said.shown(before) for one in said.disagreements(text, "es")]

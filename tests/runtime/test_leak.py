@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from benchmarks.bench_leak import LET_GO_S, OPTIONS, visits
+from benchmarks.bench_leak import LET_GO_S, OPTIONS, STEMS, visits
 from benchmarks.served import served
 from benchmarks.visitor import Visitor
 
-VISITS, LEFT = 40, 8
+LEFT = len(STEMS) // 2
 """Sessions that may be there afterwards: the one that asks, and the last few that a busy server has yet to drop."""
 COUNTING = """
 import gc
@@ -38,7 +38,7 @@ def test_a_server_lets_go_of_visits_that_have_gone(tmp_path):
     with served(script=script, options=OPTIONS) as url:
         with Visitor(url), Visitor(url), Visitor(url, "?counted") as third:
             assert counted(third) >= 2  # the first one is there, frozen out of the collector's sight
-        visits(url, VISITS)
+        visits(url, len(STEMS))
         time.sleep(LET_GO_S)
         with Visitor(url, "?counted") as visitor:
             assert 1 <= counted(visitor) <= LEFT

@@ -148,6 +148,7 @@ def test_a_typing_mistake_is_told_with_its_line(tmp_path):
     assert {submission.error.line for submission in tried} == {4}
 
 
+@pytest.mark.slow
 def test_an_endless_loop_is_ended_and_what_came_before_it_kept(tmp_path):
     code = "def row_parallel(*args, **kwargs):\n    import time\n    time.sleep(60)\n"
     tried = submissions(written(tmp_path, code), 4, wall_s=4)

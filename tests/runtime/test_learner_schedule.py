@@ -1,5 +1,7 @@
 """Lab 04's file in a process of its own: what it gave, where it stops, and what ends it."""
 
+import pytest
+
 from core.pipeline_bubble.submission import RUN, TASKS, judge, run_of
 from runtime.learner_code import LAB as LAB_01
 from runtime.learner_code import SCHEDULE_LAB as LAB
@@ -32,6 +34,7 @@ def test_an_untouched_starter_names_its_tasks_and_gives_no_picture():
     assert run_of(found, 4, 6) is None
 
 
+@pytest.mark.slow
 def test_an_endless_loop_is_ended_and_what_came_before_it_kept(tmp_path):
     code = "def counted_bubble(spans, stages):\n    import time\n    time.sleep(60)\n"
     found = {given.task: given for given in submissions(written(tmp_path, code), 4, 6, wall_s=4)}

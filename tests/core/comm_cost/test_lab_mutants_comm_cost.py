@@ -103,7 +103,7 @@ SAYS = {
 
 
 def test_each_plausible_bug_dies_by_the_test_of_its_rule_and_is_told_why(tmp_path):
-    graded = run_mutants("lab-03-tp-comm-cost", REFERENCE, MUTANTS, tmp_path)
+    graded = run_mutants("lab-03-tp-comm-cost", REFERENCE, MUTANTS, tmp_path, whole=True)
     assert survivors(graded, MUTANTS) == set()
     for name, words in SAYS.items():
         assert words in " ".join(one.failure or "" for one in graded[name]), name

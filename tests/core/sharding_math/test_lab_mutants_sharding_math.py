@@ -182,7 +182,7 @@ SAYS = {
 
 @pytest.mark.slow
 def test_each_plausible_bug_dies_by_the_test_of_its_rule(tmp_path):
-    graded = run_mutants(LAB, REFERENCE, MUTANTS, tmp_path)
+    graded = run_mutants(LAB, REFERENCE, MUTANTS, tmp_path, whole=True)
     assert survivors(graded, MUTANTS) == set()
     for name, outcomes in graded.items():
         failures = [outcome.failure or "" for outcome in outcomes]

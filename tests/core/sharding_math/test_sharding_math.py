@@ -157,6 +157,7 @@ def test_bfloat16_keeps_eight_bits_and_rounds_ties_to_even():
     assert ulps_apart(rounded[:1], rounded[1:2], fmt).tolist() == [2]
 
 
+@pytest.mark.slow
 def test_bfloat16_agrees_with_torch():
     torch = pytest.importorskip("torch")
     values = np.random.default_rng(1).normal(size=4096).astype(np.float32)
