@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.two_way_tp.predictions import GPTS, MINI_GPT
-from core.two_way_tp.reconcile import slowdown
+from core.two_way_tp.reconcile import dearer, slowdown
 from runtime import captures
 from runtime.content import slug
 from runtime.prose import said
@@ -48,7 +48,7 @@ step = log.steps[min(token, len(log.steps)) - 1]
 
 def question() -> None:
     if page.ask(100 / slowdown(log), high=200, unit="%", slips={"half_the_work": 200}):
-        read_run.token_figure(page, log, f"question.reading_{words.dearer(log)}")
+        read_run.token_figure(page, log, f"question.reading_{dearer(log)}")
         page.say("question.by_hand")
 
 

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from core.errors import Remark, remark
 from core.models.kv_cache import heads_on_rank, kv_bytes_per_token_per_rank
-from core.models.parameters import dtype_bytes, padded_vocab_size
+from core.models.parameters import dtype_bytes, padded_vocab_size, total_parameters
+from core.specs import ModelSpec
 from core.two_way_tp.predictions import (
     all_gather_payload_bytes,
     all_reduce_bytes_per_token,
@@ -16,6 +17,7 @@ from core.two_way_tp.predictions import (
     token_time_s,
     weights_per_rank,
 )
+from core.two_way_tp.result import RunResult
 from core.two_way_tp.run_log import LogLine, RunLog
 
 TIME_TOLERANCE_FRACTION = 0.2
@@ -94,6 +96,40 @@ def token_parts(log: RunLog) -> TokenParts:
     sums_s = log.all_reduces_per_token * log.all_reduce_s
     rest_s = log.token_s - compute_s - sums_s - log.all_gather_s
     return TokenParts(compute_s, sums_s, log.all_gather_s, max(0.0, rest_s))
+
+
+def by_hand_s(log: RunLog) -> float:
+    """A token in s by the numbers that the question tells: divided work, sums as timed at rest, and the gather.
+
+    Of the digits that stand there, so that the sum on the page is right as it is written.
+    """
+    single_s, sum_s, gather_s = (float(f"{s:.3g}") for s in (log.single_token_s, log.sweep_s, log.all_gather_s))
+    return single_s / log.tp_size + log.all_reduces_per_token * sum_s + gather_s
+
+
+def reading_s(model: ModelSpec, result: RunResult) -> float | None:
+    """Every weight read once at the rate the run timed; None where it timed none."""
+    rate = result.memory_bytes_per_s
+    return total_parameters(model) * dtype_bytes(model.weight_dtype) / rate if rate else None
+
+
+def unexplained_undivided_s(log: RunLog, result: RunResult) -> float | None:
+    """What a token's parts leave over, were only the reading of weights divided; None where that was not timed."""
+    read_s, parts = reading_s(log.model, result), token_parts(log)
+    if read_s is None:
+        return None
+    return max(0.0, parts.unexplained_s - (log.single_token_s - read_s) * (1 - 1 / log.tp_size))
+
+
+def dearer(log: RunLog) -> str:
+    """What a token at TP=N pays for most: `sums` that cost more than the model, or `waiting` around them."""
+    return "sums" if token_parts(log).all_reduce_s > log.single_token_s else "waiting"
+
+
+def padding(log: RunLog) -> int:
+    """Parameters that a vocabulary adds to the cut matrices as it is filled up until it divides."""
+    rank = weights_per_rank(log.model, log.tp_size)
+    return rank.sharded * log.tp_size + rank.whole - total_parameters(log.model)
 
 
 def _readings(log: RunLog) -> Iterator[Reading]:

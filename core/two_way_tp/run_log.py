@@ -136,6 +136,11 @@ class RunLog:
         """The idle sweep's median at the payload of a decode step: its first size."""
         return self.sweep[0].median_s
 
+    @property
+    def sums_s(self) -> list[float]:
+        """Every all-reduce of the traced sentence as rank 0 stood in it; a step's last collective gathers."""
+        return [end - begin for step in self.steps for begin, end in step.ranks[0].collectives_s[:-1]]
+
 
 def read_log(lines: Iterable[str]) -> RunLog:
     """A finished run's log.

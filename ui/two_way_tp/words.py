@@ -5,10 +5,17 @@ from statistics import fmean, median
 from typing import TypeVar
 
 from core.comm_cost.bill import all_reduces_per_step, allreduce_payload_bytes
-from core.models.parameters import dtype_bytes, padded_vocab_size, total_parameters
+from core.models.parameters import padded_vocab_size, total_parameters
 from core.specs import ModelSpec
-from core.two_way_tp.predictions import all_reduce_payload_bytes, all_reduces_per_token, weights_per_rank
-from core.two_way_tp.reconcile import slowdown, token_parts
+from core.two_way_tp.predictions import all_reduce_payload_bytes, all_reduces_per_token
+from core.two_way_tp.reconcile import (
+    by_hand_s,
+    padding,
+    reading_s,
+    slowdown,
+    token_parts,
+    unexplained_undivided_s,
+)
 from core.two_way_tp.result import RunResult
 from core.two_way_tp.run_log import RunLog
 from core.two_way_tp.scaling import fitted_link, step_comm_s
@@ -52,7 +59,7 @@ def fields(
     `shipped` are the recorded runs, for comparison; `model` is the scenario's, whose bill their links are asked.
     `repeats` are all runs of the smallest model at rest, by backend.
     """
-    manifest, times, by_hand_s = result.manifest, slowdown(log), _by_hand_s(log)
+    manifest, times, token_s = result.manifest, slowdown(log), by_hand_s(log)
     return {
         "log": log,
         "manifest": manifest,
@@ -63,12 +70,12 @@ def fields(
         "between": BETWEEN.get(log.backend, log.backend),
         "times": times,
         "speed": 1 / times,
-        "by_hand_s": by_hand_s,
-        "by_hand_speed": log.single_token_s / by_hand_s,
+        "by_hand_s": token_s,
+        "by_hand_speed": log.single_token_s / token_s,
         "cores": said("two_way_tp", "says.cores", cores=manifest.cores),
         "load_average": _or("says.not_noted", manifest.load_average, lambda load: plain(load, 2)),
-        "reading": _or("says.not_timed", _reading_s(log.model, result), seconds),
-        "unexplained_undivided": _or("says.not_timed", _unexplained_undivided_s(log, result), seconds),
+        "reading": _or("says.not_timed", reading_s(log.model, result), seconds),
+        "unexplained_undivided": _or("says.not_timed", unexplained_undivided_s(log, result), seconds),
         "p95_times": result.per_token.p95_s / result.per_token.median_s,
         **_spread_fields(repeats),
         "all_reduces": all_reduces_per_token(log.model, log.tp_size),
@@ -80,55 +87,19 @@ def fields(
         **_large_fields(shipped),
         **_link_fields(shipped, model),
         "work_s": median(step.ranks[0].working_s for step in log.steps[1:]),
-        "sum_median_s": median(_sums_s(log)),
-        "sum_mean_s": fmean(_sums_s(log)),
-        **_padding_fields(log),
+        "sum_median_s": median(log.sums_s),
+        "sum_mean_s": fmean(log.sums_s),
+        "padded_vocabulary": padded_vocab_size(log.model.vocab_size, log.tp_size),
+        "padding": padding(log),
         **_step_fields(log, token),
         **_slowed_fields(log),
         **_broken_fields(log),
     }
 
 
-def _by_hand_s(log: RunLog) -> float:
-    """A token in s by the numbers that the question tells: divided work, sums as timed at rest, and the gather.
-
-    Of the digits that stand there, so that the sum on the page is right as it is written.
-    """
-    single_s, sum_s, gather_s = (float(f"{s:.3g}") for s in (log.single_token_s, log.sweep_s, log.all_gather_s))
-    return single_s / log.tp_size + log.all_reduces_per_token * sum_s + gather_s
-
-
-def _reading_s(model: ModelSpec, result: RunResult) -> float | None:
-    """Every weight read once at the rate the run timed; None where it timed none."""
-    rate = result.memory_bytes_per_s
-    return total_parameters(model) * dtype_bytes(model.weight_dtype) / rate if rate else None
-
-
-def _unexplained_undivided_s(log: RunLog, result: RunResult) -> float | None:
-    """What a token's parts leave over, were only the reading of weights divided; None where that was not timed."""
-    reading_s, parts = _reading_s(log.model, result), token_parts(log)
-    if reading_s is None:
-        return None
-    return max(0.0, parts.unexplained_s - (log.single_token_s - reading_s) * (1 - 1 / log.tp_size))
-
-
-def _padding_fields(log: RunLog) -> dict[str, int]:
-    """The vocabulary filled up until it divides, and the parameters that this adds to the cut matrices."""
-    rank = weights_per_rank(log.model, log.tp_size)
-    return {
-        "padded_vocabulary": padded_vocab_size(log.model.vocab_size, log.tp_size),
-        "padding": rank.sharded * log.tp_size + rank.whole - total_parameters(log.model),
-    }
-
-
 def _scientific(value: float) -> str:
     mantissa, exponent = f"{value:.1e}".split("e")
     return f"{local(mantissa)} · 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
-
-
-def dearer(log: RunLog) -> str:
-    """What a token at TP=N pays for most: `sums` that cost more than the model, or `waiting` around them."""
-    return "sums" if token_parts(log).all_reduce_s > log.single_token_s else "waiting"
 
 
 def _spread_fields(repeats: Mapping[str, Sequence[RunResult]]) -> dict[str, object]:
@@ -169,11 +140,6 @@ def _link_fields(shipped: Sequence[RunLog], model: ModelSpec) -> dict[str, objec
         filled[f"{name}_hop"] = _or("says.not_recorded", fit, lambda fit: f"{plain(fit.alpha_us or 0, 2)} µs")
         filled[f"{name}_bill"] = _or("says.not_recorded", fit, lambda fit: seconds(step_comm_s(fit, model)))
     return filled
-
-
-def _sums_s(log: RunLog) -> list[float]:
-    """Every all-reduce of the traced sentence as rank 0 stood in it; a step's last collective gathers."""
-    return [end - begin for step in log.steps for begin, end in step.ranks[0].collectives_s[:-1]]
 
 
 def _step_fields(log: RunLog, token: int) -> dict[str, object]:
