@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.course.cluster.standing import WAIT_S
+from core.course.cluster.standing import WAIT_S, fitted
 from runtime.rooms import ROOMS
 from tests.pages.test_room import opened, text_of
 from ui.cluster import rows, words
@@ -121,7 +121,7 @@ def test_two_sizes_of_chunk_give_alpha_and_beta_and_the_slow_rank_its_cost(wall,
         assert (":violet[**1.00 s**]" in said and ":yellow[**500 ms a number**]" in said) == (number > 0)
         assert ("One slow rank" in said) == (number == 2)
     runs = ring.runs()
-    fit = rows.fitted(runs)
+    fit = fitted(runs)
     assert fit.ring_s(3, 4, WAIT_S) == pytest.approx(4 * 8)
     assert words.fields(runs)["slow"].slow_rank == runs[-1].slowest_rank == 2
     assert [band.ends - band.begins for band in rows.bands(runs)] == [4, 4, 4]

@@ -2,19 +2,9 @@
 
 from collections.abc import Sequence
 
-from core.course.cluster.standing import WAIT_S, RoundFit, Run, fit_rounds
+from core.course.cluster.standing import Run, fitted
 from runtime.prose import said
 from runtime.rows import Row
-
-
-def fitted(runs: Sequence[Run]) -> RoundFit | None:
-    """The fit over all rounds in which nobody was told to be slow."""
-    return fit_rounds([(run.numbers, took_s) for run in runs if run.slow_rank is None for took_s in run.rounds_s])
-
-
-def wait_s(run: Run) -> float:
-    """What somebody was told to wait in each round."""
-    return 0.0 if run.slow_rank is None else WAIT_S
 
 
 def rounds(runs: Sequence[Run]) -> list[Row]:
@@ -36,7 +26,7 @@ def bands(runs: Sequence[Run]) -> list[Row]:
                 middle=(begins + ends) / 2,
                 latency_s=fit.alpha_s if fit else 0.0,
                 sent_s=sent_s,
-                waited_s=sent_s + wait_s(run) if fit else 0.0,
+                waited_s=sent_s + run.wait_s if fit else 0.0,
                 in_words=said("cluster", f"says.{name}", n=run.numbers, rank=run.slow_rank),
                 total=said("cluster", "says.total", total_s=run.total_s),
                 zero=0.0,
@@ -56,7 +46,7 @@ def table(runs: Sequence[Run]) -> list[Row]:
             rounds=len(run.rounds_s),
             slow_rank="" if run.slow_rank is None else f"r{run.slow_rank}",
             measured_s=run.total_s,
-            modelled_s=fit.ring_s(run.ranks, run.numbers, wait_s(run)) if fit else None,
+            modelled_s=fit.ring_s(run.ranks, run.numbers, run.wait_s) if fit else None,
         )
         for run in runs
     ]

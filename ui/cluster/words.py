@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 
-from core.course.cluster.standing import WAIT_S, Run, Standing
+from core.course.cluster.standing import WAIT_S, Run, Standing, fitted
 from runtime.prose import said
-from ui.cluster.rows import fitted
 
 NAMED = 4
 """How many ranks a line has room to name."""

@@ -30,6 +30,11 @@ class Run:
         return sum(self.rounds_s)
 
     @property
+    def wait_s(self) -> float:
+        """What somebody was told to wait in each round."""
+        return 0.0 if self.slow_rank is None else WAIT_S
+
+    @property
     def slowest_rank(self) -> int:
         """The one that took longest over its own moves."""
         return max(range(self.ranks), key=self.ranks_s.__getitem__)
@@ -67,6 +72,11 @@ def fit_rounds(measured: Sequence[tuple[int, float]]) -> RoundFit | None:
     alpha_s, s_per_number = least_relative_error(np.stack([np.ones_like(sizes), sizes], axis=1), times)
     errors = np.abs((alpha_s + s_per_number * sizes) / times - 1)
     return RoundFit(float(alpha_s), float(s_per_number), len(rounds), median(map(float, errors)))
+
+
+def fitted(runs: Sequence[Run]) -> RoundFit | None:
+    """The fit over all rounds in which nobody was told to be slow."""
+    return fit_rounds([(run.numbers, took_s) for run in runs if run.slow_rank is None for took_s in run.rounds_s])
 
 
 @dataclass(frozen=True)
