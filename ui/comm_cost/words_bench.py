@@ -101,7 +101,6 @@ def gpus(view: View, dots: Sequence[Row]) -> Fields:
         "pair_payload": large.step.payload_bytes / small.step.payload_bytes,
         "pair_sums": large.step.all_reduces / small.step.all_reduces,
         "pair_compute": large.step.compute_s / small.step.compute_s,
-        "gpu_step": view.step.rank_compute_s,
         "gpu_flips": "\n".join(f"- {line}" for line in flips) or said("comm_cost", "gpus.none"),
         "gpu_flip_count": len(flips),
         "gpu_count": len(dots) // 2,
@@ -175,7 +174,6 @@ def experts(ask: Experts, link: LinkSpec) -> Fields:
         "once": once,
         "moe_mixed_s": plainly.layers * plainly.mixed.total_s,
         "attention_bytes": ACTIVATION_BYTES * count_parameters(ask.model).attention,
-        "expert_each": ask.experts_each,
         "moe_even": plainly.copies / ask.ranks,
     }
 

@@ -39,7 +39,6 @@ def fields() -> Mapping[str, object]:
     inside, across = lab_bills()
     return {
         "layers": LABS_OWN.model_spec.num_hidden_layers,
-        "all_reduces": across.step.all_reduces,
         "inside": inside,
         "across": across,
         "stages": STAGES,
