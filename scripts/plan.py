@@ -117,7 +117,7 @@ def _chosen(placement: Placement) -> Plan | None:
 def _plan_as_json(question: Question, plan: Plan) -> Mapping[str, object]:
     timing, weights = plan.timing, plan.weights_bytes
     rates = ("ttft_s", "itl_s", "tokens_per_s", "sustained_tokens_per_s")
-    bill = ("what", "wire", "messages", "latency_s", "bandwidth_s")
+    bill = {name: name for name in ("what", "wire", "messages", "latency_s", "bandwidth_s")} | {"wire": "link"}
     overheads = ("peak_activation_bytes", "non_torch_bytes", "cuda_graphs_bytes")
     return {
         **as_sizes(plan.layout),
@@ -128,7 +128,7 @@ def _plan_as_json(question: Question, plan: Plan) -> Mapping[str, object]:
         **(picked(timing, *rates) if timing else dict.fromkeys(rates)),
         "sustained_tokens_per_s_per_gpu": plan.tokens_per_s_per_gpu,
         "usd_per_million_tokens": plan.usd_per_million_tokens(question.demand.usd_per_gpu_hour),
-        "bill": [picked(link, *bill) for link in (timing.bill if timing else ())],
+        "bill": [picked(paid, **bill) for paid in (timing.bill if timing else ())],
         "ranks": [
             {
                 **picked(rank, "stage", "layers", "ranks", weights_bytes="weights.total_bytes"),

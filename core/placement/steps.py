@@ -26,7 +26,7 @@ class LinkBill:
     """
 
     what: str
-    wire: str
+    link: str
     messages: int
     payload_bytes: float
     time_s: float

@@ -74,7 +74,7 @@ def test_a_release_keeps_its_point(spanish):
 def test_a_strategy_and_what_a_plan_pays_its_links_are_told(spanish):
     paid = LinkBill("all-reduces", "NVLink, napkin", 64, 8192, 1e-3, 1e-3)
     fields = {"plan": Strategy(), "bill": paid}
-    assert Prose({"said": "{{plan.name}}; {{bill.wire}}"}, fields).text("said") == "una GPU; NVLink, de servilleta"
+    assert Prose({"said": "{{plan.name}}; {{bill.link}}"}, fields).text("said") == "una GPU; NVLink, de servilleta"
 
 
 def test_a_short_name_leaves_out_a_remark_and_no_half_of_a_bracket(spanish):
