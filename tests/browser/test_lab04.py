@@ -70,7 +70,10 @@ def test_space_plays_after_a_click_on_a_choice(player):
 
 
 def test_the_page_turns_to_other_sizes_before_the_server_answers(player):
-    """The batch of 2 stages is there at once, plays on when the answer for it has come, and says so then."""
+    """The batch of 2 stages is there at once, plays on when the answer for it has come, and says so then.
+
+    A right and a wrong run turn together.
+    """
     said, canvas = player.locator("figure.player output"), player.locator("canvas.grid")
     tell = "place => dispatchEvent(new CustomEvent('live', { detail: { key: 'pipe_p', value: String(place) } }))"
     for place, ticks in ((0, 17), (3, 31), (2, 23)):
@@ -85,6 +88,12 @@ def test_the_page_turns_to_other_sizes_before_the_server_answers(player):
     assert said.inner_text().endswith("of 17 ticks")
     player.locator(".st-key-pipe_p").get_by_text("8", exact=True).click()
     until(player, lambda: canvas.get_attribute("aria-label") == before)
+    player.get_by_role("tab", name="Break it").click()
+    until(player, lambda: said.inner_text() == "23 of 23 ticks")
+    height = canvas.bounding_box()["height"]
+    player.evaluate(tell, 0)
+    assert said.inner_text() == "17 of 17 ticks"
+    assert 0 < canvas.bounding_box()["height"] < height
 
 
 def test_a_step_is_announced_stage_by_stage(player):
