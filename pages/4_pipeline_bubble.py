@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.pipeline_bubble.bubble import FillDrain
+from core.pipeline_bubble.bubble import FillDrain, known_slips
 from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.experiments import Serving
 from ui import inputs, scenes
@@ -46,7 +46,7 @@ def serve() -> None:
 
 
 def question() -> None:
-    if page.ask(100 * float(run.fraction), high=100, unit="%", digits=1, slips=rows.slips(run)):
+    if page.ask(100 * float(run.fraction), high=100, unit="%", digits=1, slips=known_slips(run)):
         grids.at_rest(page, run, "revealed_run")
         page.reading("question.reading")
 

@@ -158,6 +158,12 @@ def formulas(stages: int, microbatches: int) -> list[Formula]:
     ]
 
 
+def known_slips(sizes: FillDrain) -> dict[str, float]:
+    """What the formulas that are mistaken for the right one give, in per cent, by their names in room.md."""
+    wrong = formulas(sizes.stages, sizes.microbatches)[1:]
+    return {formula.code: 100 * float(formula.fraction) for formula in wrong}
+
+
 def microbatches_for_budget(stages: int, budget: int | float | str | Fraction, *, under: bool = False) -> int:
     """The fewest microbatches that keep the bubble at `budget` or less, or below it when `under`.
 

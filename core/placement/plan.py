@@ -6,6 +6,7 @@ from core.errors import Remark, ShardlabError, remark
 from core.evidence.accuracy import Band, decode_band
 from core.evidence.calibration import calibration_of, prompt_efficiency
 from core.evidence.kinds import prompt_launch_s
+from core.evidence.nearest import Case
 from core.models.checkpoint import as_served
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
@@ -147,3 +148,17 @@ def crossing_notice(cluster: ClusterSpec, layout: Layout) -> Remark | None:
     if ranks > cluster.domain:
         return remark("placement.leaves_domain", axis=axis, ranks=ranks, cluster=cluster)
     return None
+
+
+def case_of(question: Question, plan: Plan | None) -> Case:
+    """What a plan has in common with published runs: its engine's ranks, its share of the sequences."""
+    demand = question.demand
+    copies = plan.layout.attention_copies if plan else 1
+    return Case(
+        model=question.model,
+        gpu=question.cluster.gpu,
+        tp_size=plan.layout.tp_size if plan else 1,
+        batch=max(1, demand.concurrency // copies),
+        prompt_tokens=demand.prompt_tokens,
+        output_tokens=demand.output_tokens,
+    )

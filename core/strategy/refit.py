@@ -19,6 +19,7 @@ from core.placement.measured_load import predict_bench
 from core.placement.plan import Plan, Question, judge
 from core.placement.planner import Placement
 from core.placement.rank_memory import Overhead
+from core.placement.shortlist import shortlist
 from core.placement.under_load import place_under_load
 from core.serving.arrivals import seeded
 from core.serving.bench_reader import read_bench_results
@@ -89,6 +90,12 @@ def refit(question: Question, log: str = "", table: str = "", bench: str = "", s
             continue
         taken.append(note)
     return Refit(before, place_under_load(refitted), tuple(taken), tuple(refused))
+
+
+def settled_refit(question: Question, log: str, table: str, bench: str) -> Refit:
+    """Both placements of a machine of one's own, with no more plans than are shown."""
+    refitted = refit(question, log, table, bench)
+    return replace(refitted, before=shortlist(refitted.before), after=shortlist(refitted.after))
 
 
 def overhead_of(log: str, granted_bytes: float) -> Overhead:

@@ -118,12 +118,6 @@ def formula_rows(sizes: FillDrain) -> list[Row]:
     ]
 
 
-def slips(sizes: FillDrain) -> dict[str, float]:
-    """What the formulas that are mistaken for the right one give, in per cent, by their names in room.md."""
-    wrong = formulas(sizes.stages, sizes.microbatches)[1:]
-    return {formula.code: 100 * float(formula.fraction) for formula in wrong}
-
-
 Terms = tuple[tuple[str, str] | str, ...]
 
 

@@ -11,14 +11,13 @@ from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.sizing import Sizing, sized, sizing_remark
 from core.serving.trace import read_trace
-from core.strategy.refit import Refit, said_of
+from core.strategy.refit import Refit, said_of, settled_refit
 from runtime import workers
 from runtime.prose import said, worded
 from runtime.quantities import plain, seconds
 from runtime.rows import Row, table
 from ui import inputs, paste
 from ui.figures.frames import frame
-from ui.placement import rows
 from ui.placement.examples import EXAMPLE_TRACE
 from ui.prose import escape
 from ui.scenes import Page
@@ -62,7 +61,7 @@ def machine(page: Page) -> tuple[str, str, str]:
 
 def refitted(question: Question, texts: tuple[str, str, str]) -> Refit | None:
     """The question as one's own machine has it; None where nothing was pasted."""
-    return workers.run(rows.settled_refit, question, *texts) if any(text.strip() for text in texts) else None
+    return workers.run(settled_refit, question, *texts) if any(text.strip() for text in texts) else None
 
 
 def say_refit(page: Page, refit: Refit | None) -> None:

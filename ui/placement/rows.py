@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.placement.cases import case_plans
-from core.placement.plan import Plan, Question
+from core.placement.plan import Plan
 from core.placement.planner import Placement
 from core.placement.rank_memory import RankMemory
-from core.placement.shortlist import shortlist
-from core.strategy.refit import Refit, refit
 from core.units import GB, addends
 from runtime.kept import kept_of
 from runtime.prose import named
@@ -32,12 +30,6 @@ CASE_NAMES = {
     "a mixture": "mixture",
 }
 """What a case is called in its control, and its key."""
-
-
-def settled_refit(question: Question, log: str, table: str, bench: str) -> Refit:
-    """Both placements of a machine of one's own, with no more plans than are shown."""
-    refitted = refit(question, log, table, bench)
-    return replace(refitted, before=shortlist(refitted.before), after=shortlist(refitted.after))
 
 
 @kept_of

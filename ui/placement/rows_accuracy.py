@@ -9,10 +9,10 @@ from core.catalog import GPUS
 from core.evidence.foretold import Foretold
 from core.evidence.kinds import Kind
 from core.evidence.measurements import Quantity
-from core.evidence.nearest import Case, nearest
+from core.evidence.nearest import nearest
 from core.evidence.report import Errors, Residual, by_class, by_regime, by_source
 from core.placement.beside import Regime
-from core.placement.plan import Plan, Question
+from core.placement.plan import Plan, Question, case_of
 from runtime.catalog_words import told
 from runtime.prose import named
 from runtime.prose import said as phrase
@@ -160,20 +160,6 @@ def near_lines(rows: Sequence[Residual], question: Question, plan: Plan | None) 
         )
         for each in nearest(rows, case_of(question, plan))
     ]
-
-
-def case_of(question: Question, plan: Plan | None) -> Case:
-    """What a plan has in common with published runs: its engine's ranks, its share of the sequences."""
-    demand = question.demand
-    copies = plan.layout.attention_copies if plan else 1
-    return Case(
-        model=question.model,
-        gpu=question.cluster.gpu,
-        tp_size=plan.layout.tp_size if plan else 1,
-        batch=max(1, demand.concurrency // copies),
-        prompt_tokens=demand.prompt_tokens,
-        output_tokens=demand.output_tokens,
-    )
 
 
 def bands_beside(regimes: Sequence[Regime]) -> list[Row]:
