@@ -2,12 +2,11 @@
 
     python -m benchmarks.bench_dom [--rounds 15] [--only STEM] [--starts 5]
 
-The bare page is one slider and one chart, pressed by a key. So is every slider and field of a number here; what
-takes no such key is clicked, for which a browser also looks up what lies under the mouse and moves the focus. The
-answer is the first change in the figure that the press is about: its elements, its text, its geometry, or what is
-drawn on its canvas. Both times are the browser's own. One Chromium, both servers of Streamlit on this machine, a
-round of the bare page between the rounds of the others, so that a busy machine is busy for all of them. `browser`
-are controls that the page answers by itself; `server` those that run the script.
+The bare page is one slider and one chart. A press is a key on a slider or a click on a control; its answer is the
+first change in the figure that the press is about: its elements, its text, its geometry, or what is drawn on its
+canvas. Both times are the browser's own. One Chromium, both servers of Streamlit on this machine, a round of the
+bare page between the rounds of the others, so that a busy machine is busy for all of them. `browser` are controls
+that the page answers by itself; `server` those that run the script.
 
 A cold start is from starting the server to the first words of the page, against `streamlit hello` in turns.
 """
@@ -74,7 +73,7 @@ CHART = '[data-testid="stVegaLiteChart"]'
 
 @dataclass
 class Control:
-    """Something to press and the figure that answers: a field by its keys, or several to click in turn."""
+    """Something to press and the figure that answers: a slider by its keys, or several to click in turn."""
 
     by: str
     name: str
@@ -83,7 +82,6 @@ class Control:
     figure: str = CHART
     clicked: bool = False
     panel: bool = False
-    keys: tuple[str, str] = ("ArrowRight", "ArrowLeft")
     took_ms: list[float] = field(default_factory=list)
 
 
@@ -96,7 +94,7 @@ OPTION = "[role=radio]"
 STAGES = f".st-key-pipe_p {OPTION}"
 LAB_01_WRONG, PICKER = "sharding_math?shard_scene=break_it", "strategy?strategy_scene=picker"
 TURNS = ":is(.st-key-earlier, .st-key-later) button"
-FIELD, STEPS = "input", ("ArrowUp", "ArrowDown")
+STEPS = ":is([data-testid=stNumberInputStepDown], [data-testid=stNumberInputStepUp])"
 BARE_PAGE = Control("bare", "bare page", "", SLIDER)
 CONTROLS = (
     Control("browser", "step", LAB_01, ".player .track button", ".player svg", True),
@@ -110,11 +108,11 @@ CONTROLS = (
     Control("server", "wrong", BREAK_IT, f".st-key-pipe_wrong_shown {OPTION}", ".player .stage", True),
     Control("server", "mistake", LAB_01_WRONG, f".st-key-shard_mistake_shown {OPTION}", OPEN_SCENE, True),
     Control("server", "wire", WIDTHS, f".st-key-real_wire_shown {OPTION}", clicked=True),
-    Control("server", "alpha", "comm_cost?bill_scene=bench", f".st-key-bill_alpha {FIELD}", keys=STEPS),
-    Control("server", "TP", "comm_cost?bill_scene=see", f".st-key-tp {FIELD}", panel=True, keys=STEPS),
-    Control("server", "load", "placement?place_scene=plan", f".st-key-place_concurrency {FIELD}", keys=STEPS),
+    Control("server", "alpha", "comm_cost?bill_scene=bench", f".st-key-bill_alpha {STEPS}", clicked=True),
+    Control("server", "TP", "comm_cost?bill_scene=see", f".st-key-tp {STEPS}", clicked=True, panel=True),
+    Control("server", "load", "placement?place_scene=plan", f".st-key-place_concurrency {STEPS}", clicked=True),
     Control("server", "purpose", PICKER, f".st-key-strategy_purpose_shown {OPTION}", clicked=True),
-    Control("server", "slow", "clinic?clinic_scene=straggler", f".st-key-_straggler {FIELD}", keys=STEPS),
+    Control("server", "slow", "clinic?clinic_scene=straggler", f".st-key-_straggler {STEPS}", clicked=True),
     Control("server", "question", "quiz?quiz_at=activation_and_sum", TURNS, "h4", True),
 )
 
@@ -145,7 +143,7 @@ def press(page: Page, one: Control, times: int) -> None:
         else:
             control = page.locator(one.control).first
             control.focus()
-            control.press(one.keys[number % 2])
+            control.press("ArrowLeft" if number % 2 else "ArrowRight")
         page.wait_for_function(ANSWERED)
         one.took_ms.append(page.evaluate(TOOK))
         page.wait_for_timeout(500)
