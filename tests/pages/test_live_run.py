@@ -2,7 +2,8 @@
 
 import pytest
 
-from runtime import torch_here
+from runtime import captures, torch_here
+from runtime.content import slug
 from runtime.run_request import RunRefusedError
 from runtime.torchrun import Outcome
 from tests.pages.test_two_way_tp import opened
@@ -12,35 +13,64 @@ LINES = ('{"event": "start"}', '{"event": "prompt", "number": 3, "of": 10}')
 
 
 class EndedRun:
-    """A run that prints two lines and ends without a result; or breaks while it is watched."""
+    """A run that prints some lines and ends; or breaks while it is watched."""
 
     elapsed_s = 1.0
 
-    def __init__(self, status: str, message: str = "") -> None:
-        self.status, self.message = status, message or f"The run ended: {status}."
+    def __init__(self, status: str, lines=LINES, result: str | None = None) -> None:
+        self.status, self.lines, self.result = status, lines, result
         self.outcome = None
 
     def __enter__(self):
         return self
 
     def __exit__(self, *error):
-        self.outcome = Outcome(self.status, self.message, 9.0, LINES, None)
+        message = "" if self.status == "done" else f"The run ended: {self.status}."
+        self.outcome = Outcome(self.status, message, 9.0, self.lines, self.result)
 
     def watch(self):
-        yield LINES[0]
+        yield self.lines[0]
         yield None
-        yield LINES[1]
+        yield from self.lines[1:]
         if self.status == "broke":
             raise RunRefusedError(
                 "another run is going on this machine: one at a time; it ends within 300 s, try then"
             )
 
 
-@pytest.mark.parametrize("status", ["silent", "failed", "overran", "broke"])
-def test_what_was_printed_stays_and_the_next_run_can_be_made(status, monkeypatch):
+@pytest.fixture
+def offered(monkeypatch):
+    """A machine that makes runs: `offered(run)` is what each of them will be; what was asked for."""
     monkeypatch.setenv("SHARDLAB_LIVE_RUNS", "1")
     monkeypatch.setattr(torch_here, "has_torch", lambda: True)
-    monkeypatch.setattr(live_run, "start", lambda request: EndedRun(status))
+    asked = []
+
+    def makes(run):
+        monkeypatch.setattr(live_run, "start", lambda request: asked.append(request) or run)
+        return asked
+
+    return makes
+
+
+def test_a_run_replaces_the_recorded_one_and_can_be_kept(offered):
+    """What it printed and wrote, as a recorded run did; that a real one is read so, `test_torchrun.py` holds."""
+    made = captures.load("shm-cpu")
+    asked = offered(EndedRun("done", tuple(made.lines_text.splitlines()), made.result_text))
+    at = opened(real_scene="Bench", real_figure="two arms", real_wire="shared memory")
+    at.button(key="live_start").click().run()
+    assert not at.exception
+    assert not at.error
+    assert [request.options for request in asked] == [("--backend", "shm", "--model", made.log.model.key)]
+    assert [button.proto.label for button in at.get("download_button")] == ["Download this run"]
+    at.query_params["real_scene"] = "count"
+    at.run()
+    assert not at.exception
+    assert at.session_state["real_run"] == slug(live_run.NAME)
+
+
+@pytest.mark.parametrize("status", ["silent", "failed", "overran", "broke"])
+def test_what_was_printed_stays_and_the_next_run_can_be_made(status, offered):
+    offered(EndedRun(status))
     at = opened(real_scene="Bench", real_figure="two arms")
     at.button(key="live_start").click().run()
     assert not at.exception
