@@ -7,7 +7,7 @@ import streamlit as st
 from core.catalog import GPUS, LINKS, MODELS
 from core.catalog.measured_link import extrapolation
 from core.scenario import LIMITS, Scenario, query_name
-from core.specs import DTYPE_BYTES, LinkSpec
+from core.specs import DTYPE_BYTES
 from runtime.prose import worded
 from ui.address import SCENARIO_NAMES
 from ui.inputs import KEYS, copy, remember, select, toggle, whole
@@ -50,20 +50,21 @@ def _scenario_widgets() -> None:
     with left:
         select(word("scenario.model"), "model", list(MODELS), default.model)
         select(word("scenario.gpu"), "gpu", list(GPUS), default.gpu)
-        now = scenario()
-        _link("link", now.link_spec, now.tp, default.link)
-        _link("network", now.network_spec, now.tp, default.network)
+        _link("link", default.link)
+        _link("network", default.network)
         select(word("scenario.weights"), "weights", list(DTYPE_BYTES), default.weight_dtype)
         select(word("scenario.kv"), "kv", list(DTYPE_BYTES), default.kv_dtype)
 
 
-def _link(field: str, link: LinkSpec, ranks: int, default: str) -> None:
+def _link(field: str, default: str) -> None:
     """One of the catalog's links, or a learner's own: the one in use, and those used before in this visit."""
+    now = scenario()
+    link = now.link_spec if field == "link" else now.network_spec
     own: list[str] = st.session_state.setdefault("_own_links", [])
     if link.measured_ranks is not None and link.key not in own:
         own.append(link.key)
     select(word(f"scenario.{field}"), field, [*LINKS, *own], default)
-    if (away := extrapolation(link, ranks)) is not None:
+    if (away := extrapolation(link, now.tp)) is not None:
         said = worded(away)  # its first letter alone is raised: `capitalize` would lower TP and GB/s
         st.markdown(f":gray[{said[:1].upper()}{said[1:]}.]")
 

@@ -4,7 +4,7 @@ import re
 
 from tests.browser.conftest import arrive, press, settle, until, wait_for_address
 from tests.browser.heard import ASKED, REVEALED, hear
-from tests.browser.test_every_page import faults, lasting
+from tests.browser.test_every_page import faults, lasting, misnamed
 
 SOLID = "element => getComputedStyle(element).backgroundColor"
 
@@ -80,6 +80,7 @@ def test_a_page_is_heard_in_order_and_reveal_leaves_the_focus_on_the_next_step_a
     page.emulate_media(forced_colors="active")
     thumb = page.get_by_test_id("stSliderThumbValue").first.locator("..")
     assert len({thumb.evaluate(SOLID), page.locator(".stApp").evaluate(SOLID)}) == 2, "a slider is lost"
+    assert lasting(page, misnamed) == []
     page.emulate_media(forced_colors="none")
     page.get_by_role("button", name="Reveal").click()
     wait_for_address(page, "bill_revealed=true")
