@@ -7,6 +7,7 @@ from core.two_way_tp.replicas import Duel
 from core.two_way_tp.run_log import RunLog
 from core.two_way_tp.scaling import Crossover, ScalingRun, crossover, curve
 from runtime.catalog_words import short_name
+from runtime.kept import kept_of
 from runtime.prose import named, said
 from runtime.quantities import percent, significant
 from runtime.rows import Row, table
@@ -19,6 +20,7 @@ ASKED = {
 }
 
 
+@kept_of
 def width_lines(run: ScalingRun) -> list[Row]:
     """A decode step over all widths: at TP=1, and at TP=N with its fastest and slowest sums."""
     cases = zip(curve(run), curve(run, "fast"), curve(run, "slow"), strict=True)
@@ -31,6 +33,7 @@ def width_lines(run: ScalingRun) -> list[Row]:
     )
 
 
+@kept_of
 def width_dots(run: ScalingRun) -> list[Row]:
     """Both arms at every width that was measured: the median, and for TP=N its least and 95th percentile."""
     arms = (
@@ -47,6 +50,7 @@ def width_dots(run: ScalingRun) -> list[Row]:
     )
 
 
+@kept_of
 def crossover_marks(run: ScalingRun) -> list[Row]:
     """The crossover with its band, one row; none where no width is wide enough."""
     crossing, widest = crossover(run), max(point.hidden_size for point in run.points)
