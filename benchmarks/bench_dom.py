@@ -29,6 +29,8 @@ from scripts.settled import ASKED, FLAGS, PATIENCE_MS, settle
 
 AT_MOST = {"browser": 1.0, "server": 1.5}
 START_AT_MOST = 1.5
+HELD_MS = 50
+"""A button is down for so long, and pressed when it is let go: what pointing at it costs is over then."""
 HELLO = Path(streamlit.__file__).parent / "hello" / "streamlit_app.py"
 
 WATCH = """(() => {
@@ -139,7 +141,7 @@ def press(page: Page, one: Control, times: int) -> None:
     for number in range(times):
         page.locator(one.figure).first.evaluate(AIM)
         if one.clicked:
-            page.locator(one.control).nth(1 - number % 2).click()
+            page.locator(one.control).nth(1 - number % 2).click(delay=HELD_MS)
         else:
             control = page.locator(one.control).first
             control.focus()

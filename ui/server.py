@@ -32,7 +32,7 @@ MOST_BODIES, BODY_S = 64, 30.0
 MOST_CONNECTIONS, REQUEST_S = 3 * MOST_VISITS, 10.0
 """Connections open at once, visits among them, and how long one may be without the headers of a request."""
 MOST_UNREAD = 1 << 20
-"""Bytes that wait for one visit's browser to take them: the largest page is sent in a quarter of it."""
+"""Bytes that wait for one visit's browser: the largest scene, its folds open, takes less than half of them."""
 MOST_UNFINISHED = 1 << 26
 """Bytes of messages that have begun and not ended, of all visits together: a page of pastes has five million."""
 MOST_LOOKS = 12

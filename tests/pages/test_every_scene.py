@@ -10,8 +10,10 @@ from types import MappingProxyType
 
 import pytest
 from streamlit.elements.lib import policies
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
+from streamlit.web.server.starlette.starlette_server_config import WEBSOCKET_MAX_SEND_QUEUE_SIZE
 
 from runtime import content
 from tests.core.referee.replayed import held
@@ -20,6 +22,7 @@ from tests.said import disagreements, shown, unknown_fields, without_terms
 from ui import page_parts, shell
 from ui.course.pages import LABS, OVERVIEW, PAGES, entry
 from ui.scenes import Page
+from ui.server import MOST_UNREAD
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = {
@@ -182,6 +185,19 @@ def widgets_log(monkeypatch):
 
 
 @pytest.fixture
+def sent(monkeypatch):
+    """The bytes of each message that is sent."""
+    sizes, enqueue = [], ForwardMsgQueue.enqueue
+
+    def noted(queue, message):
+        sizes.append(message.ByteSize())
+        enqueue(queue, message)
+
+    monkeypatch.setattr(ForwardMsgQueue, "enqueue", noted)
+    return sizes
+
+
+@pytest.fixture
 def predictions(monkeypatch):
     """Of each question that is asked with a slider: the answer, and where the slider ends."""
     asked, ask = [], Page.ask
@@ -214,7 +230,7 @@ def test_the_slow_rank_on_a_page_and_in_the_panel_logs_no_warning(widgets_log):
 
 @pytest.mark.parametrize(("page", "scene", "scenario"), VISITS)
 def test_every_scene_runs_and_leaves_no_field_unfilled(
-    page, scene, scenario, widgets_log, predictions, timed_figures
+    page, scene, scenario, widgets_log, predictions, timed_figures, sent
 ):
     app = visit(page, **page.scene(scene), **revealed(page, scene), **scenario)
     assert not app.exception
@@ -226,6 +242,8 @@ def test_every_scene_runs_and_leaves_no_field_unfilled(
     assert not [found for text in shown(app) for found in wrong(text)], "an equation does not hold as it is shown"
     assert not [record.getMessage() for record in widgets_log]
     assert not unknown_fields(app)
+    assert 2 * sum(sent) <= MOST_UNREAD, "a run, all of which may wait for a browser, is near what may"
+    assert 2 * len(sent) <= WEBSOCKET_MAX_SEND_QUEUE_SIZE
     assert not headless(app), "a table's column has no words"
     assert all(high == 100 or truth <= 0.8 * high for truth, high in predictions), "a range gives its answer away"
     drawn = [*timed_figures, *players_drawn(app)]

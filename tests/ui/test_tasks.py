@@ -47,7 +47,7 @@ def test_no_task_of_a_worker_takes_streamlit_along():
         "core.placement.topology",
         "core.links.fitted_tables",
         "core.startup_log.reader",
-        "ui.placement.rows",
+        "ui.placement.rows_load",
     } <= set(found)
     asked = f"import sys, importlib; [importlib.import_module(one) for one in {found}]; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True, check=True)

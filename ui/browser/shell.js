@@ -159,6 +159,12 @@ new MutationObserver(() => { waiting ??= setTimeout(afterChange, 100); }).observ
 // The style sheets of the other theme are the server's: it is told where the visitor's system turns dark while the page is open.
 const isDark = (element) => Number(/\d+/.exec(getComputedStyle(element.closest('.stApp') ?? document.body).backgroundColor)) < 128;
 
+// Where nobody embeds the app, it hears what it tells who embeds it, each new address, and holds that against the sixteen
+// addresses that may embed it, before it sends what was pressed.
+window.addEventListener('message', (event) => {
+  if (window === window.parent && event.source === window) event.stopImmediatePropagation();
+}, true);
+
 watchTheConnection();
 setInterval(tellElapsed, CLOCK_MS);
 
