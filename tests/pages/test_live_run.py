@@ -17,16 +17,16 @@ class EndedRun:
 
     elapsed_s = 1.0
 
-    def __init__(self, status: str, lines=LINES, result: str | None = None) -> None:
+    def __init__(self, status: str, lines=LINES, result: str | None = None, said: str | None = None) -> None:
         self.status, self.lines, self.result = status, lines, result
+        self.said = said or ("" if status == "done" else f"The run ended: {status}.")
         self.outcome = None
 
     def __enter__(self):
         return self
 
     def __exit__(self, *error):
-        message = "" if self.status == "done" else f"The run ended: {self.status}."
-        self.outcome = Outcome(self.status, message, 9.0, self.lines, self.result)
+        self.outcome = Outcome(self.status, self.said, 9.0, self.lines, self.result)
 
     def watch(self):
         yield self.lines[0]

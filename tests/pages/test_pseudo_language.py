@@ -292,7 +292,7 @@ def test_the_run_page_is_in_the_visits_language_with_torch_and_without(here, acc
     """Why there is no run, what is said while one goes, and how it ended."""
     monkeypatch.setenv("SHARDLAB_LIVE_RUNS", "0" if here == "off" else "1")
     monkeypatch.setattr(torch_here, "has_torch", lambda: here != "no torch")
-    monkeypatch.setattr(live_run, "start", lambda request: EndedRun(here, ENDED[here]))
+    monkeypatch.setattr(live_run, "start", lambda request: EndedRun(here, said=ENDED[here]))
     said_while, told = [], live_run.said
     monkeypatch.setattr(
         live_run, "said", lambda *name, **how: said_while.append(told(*name, **how)) or said_while[-1]
