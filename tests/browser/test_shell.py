@@ -36,6 +36,22 @@ def test_garbage_in_the_address_gives_defaults_and_one_line(app, open_page):
     assert page.get_by_test_id("stException").count() == 0
 
 
+HEARD = """async (embedded) => {
+    const listened = new Promise((hear) => window.addEventListener('message', () => hear(true), { once: true }));
+    if (embedded) Object.defineProperty(window, 'parent', { value: {} });
+    window.postMessage({}, '*');
+    return Promise.race([listened, new Promise((end) => setTimeout(() => end(false), 500))]);
+}"""
+"""Whether the page hears what it tells itself, as it is or as one in another's frame."""
+
+
+def test_a_page_hears_itself_only_where_another_embeds_it(app, open_page):
+    """Streamlit tells each new address to whoever embeds it, else to itself, and goes over that before a press."""
+    page = open_page(f"{app}/find_it")
+    assert not page.evaluate(HEARD, False)
+    assert page.evaluate(HEARD, True)
+
+
 def test_the_scenario_goes_along_to_the_next_page_and_survives_a_reload(app, open_page):
     """While its panel is closed no browser has its fields: they are the server's, and in the address."""
     page = open_page(f"{app}/comm_cost?tp=8&model=llama-3-70b&done=bill.question")
