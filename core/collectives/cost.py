@@ -265,5 +265,7 @@ def _cost(steps: int, traffic_bytes: float, ranks: int, link: LinkSpec) -> Colle
 def _ring(steps: int, traffic_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
     """The same, the bandwidth reached as gradually as the link's ramp says."""
     cost = _cost(steps, traffic_bytes, ranks, link)
-    short_s = link.ramp * sqrt((cost.base_s + cost.latency_s) * cost.bandwidth_s)
-    return replace(cost, bandwidth_s=cost.bandwidth_s + short_s)
+    short_s = link.ramp * sqrt(cost.waiting_s * cost.bandwidth_s)
+    return CollectiveCost(
+        cost.steps, cost.traffic_bytes, cost.latency_s, bandwidth_s=cost.bandwidth_s + short_s, base_s=cost.base_s
+    )

@@ -8,6 +8,7 @@ Ignored: routing tables and token indices, kernels that copy while others comput
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import comb
 
 from core.catalog import MODELS, model
@@ -91,14 +92,10 @@ def expert_parallel_bill(
     Raises OutOfRangeError for a dense model or an imbalance that no routing has, IndivisibleError where experts do
     not divide over the ranks.
     """
-    moe = model.mixture
-    require_positive(tokens=tokens, ranks=ranks)
-    require_divides("num_experts", moe.num_experts, "ranks", ranks)
+    copies = expected_copies(model, ranks, deduplicated)
+    even = even_exchange(model, tokens, ranks, link, copies)
     if not 1 <= imbalance <= ranks:
         raise OutOfRangeError("imbalance", imbalance, f"must be from 1, even, to {ranks}, all on one rank")
-    copies = expected_distinct_ranks(moe, ranks) if deduplicated else float(moe.num_experts_per_tok)
-    rows = -(-tokens // ranks) * copies
-    even = direct_all_to_all(rows * model.hidden_size * dtype_bytes("bf16"), ranks, link)
     busiest = replace(even, traffic_bytes=even.traffic_bytes * imbalance, bandwidth_s=even.bandwidth_s * imbalance)
     return ExpertParallelBill(
         model=model.key,
@@ -113,6 +110,20 @@ def expert_parallel_bill(
     )
 
 
+def expected_copies(model: ModelSpec, ranks: int, deduplicated: bool) -> float:
+    """How often a token is sent: once for each of its experts, or once to each rank that they are on."""
+    distinct = expected_distinct_ranks(model.mixture, ranks)
+    return distinct if deduplicated else float(model.mixture.num_experts_per_tok)
+
+
+def even_exchange(model: ModelSpec, tokens: int, ranks: int, link: LinkSpec, copies: float) -> CollectiveCost:
+    """One dispatch or one combine of a layer, no rank with more to do than another."""
+    require_positive(tokens=tokens)
+    rows = -(-tokens // ranks) * copies
+    return direct_all_to_all(rows * model.hidden_size * dtype_bytes("bf16"), ranks, link)
+
+
+@lru_cache(maxsize=1024)
 def expected_distinct_ranks(moe: MoeSpec, ranks: int) -> float:
     """To how many ranks a token goes on average, were its K experts drawn evenly from E without repetition.
 

@@ -1,6 +1,7 @@
 """Kinds of layer, as far as a step's time tells them apart, and what an engine takes to launch a prompt's."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal, get_args
 
 from core.specs import CompressedSpec, GpuSpec, ModelSpec, Stack, StateSpec
@@ -20,6 +21,7 @@ attention, SGLang 0.5.23 on CUDA; how much that takes off has not been published
 Fitted on first tokens of prompts under 1,000 tokens (core.evidence.calibration.fit_launch)."""
 
 
+@lru_cache(maxsize=1024)
 def layer_kind(model: ModelSpec) -> Kind:
     """Which kind of layer most of a model's are."""
     blocks = [block for kind, _ in model.kinds_of() for block in kind.blocks]

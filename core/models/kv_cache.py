@@ -86,6 +86,7 @@ def sequence_bytes(
     return kept + state_bytes_per_sequence(model, tp_size, first_layer, layers)
 
 
+@lru_cache(maxsize=1024)
 def step_cache_bytes(model: ModelSpec, tp_size: int, tokens: float, dtype: str = "bf16") -> float:
     """Bytes of cache that one decode step moves for a sequence: its rows are read, its states read and written.
 

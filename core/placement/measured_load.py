@@ -92,7 +92,7 @@ def run_trace(question: Question, plan: Plan, trace: Trace, chunk_tokens: int) -
 
     @cache
     def alone_s(tokens: int) -> float:
-        return share * replace(asked, demand=replace(asked.demand, prompt_tokens=tokens)).timing(one, 1).ttft_s
+        return share * replace(asked, demand=replace(asked.demand, prompt_tokens=tokens)).steps(one).ttft_s
 
     def prefill_s(tokens: int) -> float:
         low = 1 << (tokens.bit_length() - 1)

@@ -1,6 +1,7 @@
 """One layout judged: does the model split so, does it fit, what does it give, or which equation it breaks."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from core.errors import Remark, ShardlabError, remark
 from core.evidence.accuracy import Band, decode_band
@@ -15,9 +16,9 @@ from core.placement.preflight import preflight
 from core.placement.preflight_checks import ENGINE_NAMES, Engine
 from core.placement.rank_memory import Budget, RankMemory, rank_memories
 from core.placement.step_terms import Served
-from core.placement.steps import Timing, timing
+from core.placement.steps import Steps, Timing
 from core.sharding_math.tp_sizes import check_tp_size
-from core.specs import ModelSpec
+from core.specs import GpuSpec, ModelSpec
 from core.steps.model import Efficiency
 
 HOUR_S = 3600
@@ -48,12 +49,24 @@ class Question:
 
     def timing(self, layout: Layout, concurrency: int | None = None) -> Timing:
         """A layout timed at the concurrency asked, or at another."""
-        gpu, model, demand = self.cluster.gpu, self.model, self.demand
-        served = Served(model, self.cluster, layout, demand)
-        constants = self.efficiency or calibration_of(gpu, model, self.engine).efficiency
-        prompts = prompt_efficiency(gpu, model, demand.dtype, self.efficiency)
-        launch_s = prompt_launch_s(self.engine, gpu, model)
-        return timing(served, concurrency or demand.concurrency, constants, prompts, launch_s)
+        return self.steps(layout).timing(concurrency or self.demand.concurrency)
+
+    def steps(self, layout: Layout) -> Steps:
+        """A layout's steps, to be timed at many concurrencies."""
+        constants = _constants(self.model, self.cluster.gpu, self.demand.dtype, self.engine, self.efficiency)
+        return Steps(Served(self.model, self.cluster, layout, self.demand), *constants)
+
+
+@lru_cache(maxsize=256)
+def _constants(
+    model: ModelSpec, gpu: GpuSpec, dtype: str, engine: Engine, own: Efficiency | None
+) -> tuple[Efficiency, Efficiency, float]:
+    """Of a decode step, of a prompt, and what launching a layer of one takes: the same for every layout."""
+    return (
+        own or calibration_of(gpu, model, engine).efficiency,
+        prompt_efficiency(gpu, model, dtype, own),
+        prompt_launch_s(engine, gpu, model),
+    )
 
 
 @dataclass(frozen=True)

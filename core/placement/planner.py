@@ -195,8 +195,11 @@ class Placement:
         most = min(max(1, plan.max_concurrency), LARGEST_BATCH)
         copies = plan.layout.attention_copies
         sizes = sorted({min(most, copies * 2**power) for power in range(17)})
-        timings = (question.timing(plan.layout, size) for size in sizes)
-        return tuple(CurvePoint(index, one.concurrency, one.itl_s, one.sustained_tokens_per_s) for one in timings)
+        steps = question.steps(plan.layout)
+        timed = ((size, steps.itl_s(size)) for size in sizes)
+        return tuple(
+            CurvePoint(index, size, itl_s, steps.sustained_tokens_per_s(size, itl_s)) for size, itl_s in timed
+        )
 
     def timing(self, index: int) -> Timing:
         """What a plan that fits gives at the concurrency asked."""

@@ -41,7 +41,7 @@ class Overhead:
     @property
     def total_bytes(self) -> float:
         """All three: 3.5 GB unless said otherwise."""
-        return float(sum(astuple(self)))
+        return self.peak_activation_bytes + self.non_torch_bytes + self.cuda_graphs_bytes
 
     @classmethod
     def of(cls, total_bytes: float) -> "Overhead":
@@ -89,7 +89,7 @@ class RankWeights:
 
     @property
     def total_bytes(self) -> float:
-        return float(sum(astuple(self)))
+        return self.tables_bytes + self.attention_bytes + self.mlp_bytes + self.experts_bytes
 
 
 @dataclass(frozen=True)

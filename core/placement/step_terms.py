@@ -1,9 +1,10 @@
 """One step of an engine as terms: a decode step with its draft and its shared cache, a prompt behind a prefix."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from core.collectives.cost import as_measured, ring_all_gather, ring_reduce_scatter
-from core.comm_cost.expert_parallel import expert_parallel_bill
+from core.comm_cost.expert_parallel import even_exchange, expected_copies
 from core.models.kv_cache import sequence_bytes, step_cache_bytes
 from core.models.parameters import count_parameters
 from core.models.weights import read_weight_bytes, routed_weight_bytes
@@ -15,6 +16,7 @@ from core.steps.launches import launched_layers
 from core.steps.model import (
     ACTIVATION_BYTES,
     StepTerms,
+    TensorGroup,
     decode_terms,
     peak_flops,
     prefill_flops,
@@ -30,6 +32,11 @@ class Served:
     cluster: ClusterSpec
     layout: Layout
     demand: Demand
+
+    @cached_property
+    def group(self) -> TensorGroup:
+        """The ranks that cut each layer, on their links."""
+        return self.cluster.group(self.layout.tp_size)
 
 
 def decode_of(served: Served, batch: float) -> StepTerms:
@@ -52,8 +59,8 @@ def _one_decode(served: Served, batch: float) -> StepTerms:
     cluster, layout, demand = served.cluster, served.layout, served.demand
     if layout.ep_size > 1:
         return _expert_step(served, batch, demand.mean_context)
-    group = cluster.group(layout.tp_size)
-    return decode_terms(served.model, cluster.gpu, group, batch, demand.mean_context, demand.dtype, demand.kv_dtype)
+    context, dtype, kv_dtype = demand.mean_context, demand.dtype, demand.kv_dtype
+    return decode_terms(served.model, cluster.gpu, served.group, batch, context, dtype, kv_dtype)
 
 
 def _gathering_s(served: Served, tokens: float) -> float:
@@ -94,8 +101,7 @@ def prefill_of(served: Served) -> StepTerms:
 def _one_prefill(served: Served, tokens: int) -> StepTerms:
     if served.layout.ep_size > 1:
         return _expert_step(served, tokens, None)
-    group = served.cluster.group(served.layout.tp_size)
-    return prefill_terms(served.model, served.cluster.gpu, group, tokens, dtype=served.demand.dtype)
+    return prefill_terms(served.model, served.cluster.gpu, served.group, tokens, dtype=served.demand.dtype)
 
 
 def _expert_step(served: Served, tokens: float, context: float | None) -> StepTerms:
@@ -115,13 +121,8 @@ def _expert_step(served: Served, tokens: float, context: float | None) -> StepTe
         looked_up = count.positions + (0 if model.tie_word_embeddings else count.embedding)
         flops = 2 * (count.total - count.experts - looked_up) * tokens
     each = 0.0 if context is None else step_cache_bytes(model, layout.tp_size, context, demand.kv_dtype)
-    exchange = expert_parallel_bill(
-        model,
-        max(1, round(together)),
-        layout.ep_size,
-        as_measured(cluster.slowest_link(layout.ep_size)),
-        deduplicated=True,
-    )
+    link, copies = as_measured(cluster.slowest_link(layout.ep_size)), expected_copies(model, layout.ep_size, True)
+    exchange_s = even_exchange(model, max(1, round(together)), layout.ep_size, link, copies).total_s
     exchanged = 0 if model.side_by_side else model.sparse_layers
     reduces = model.all_reduces - exchanged if layout.tp_size > 1 else 0
     payload = tokens * model.hidden_size * ACTIVATION_BYTES
@@ -129,7 +130,7 @@ def _expert_step(served: Served, tokens: float, context: float | None) -> StepTe
         weights_s=((read - hit) / layout.tp_size + hit / layout.ep_size) / gpu.memory_bytes_per_s,
         kv_s=tokens * each / gpu.memory_bytes_per_s,
         arithmetic_s=(flops / layout.tp_size + routed_flops) / peak_flops(gpu, demand.dtype),
-        comm_s=exchange.comm_s
-        + (reduces * cluster.group(layout.tp_size).all_reduce_s(payload) if reduces else 0.0),
+        comm_s=model.sparse_layers * (exchange_s + exchange_s)  # there and back
+        + (reduces * served.group.all_reduce_s(payload) if reduces else 0.0),
         layers=launched_layers(model, demand.dtype, layout.tp_size),
     )

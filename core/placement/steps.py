@@ -6,12 +6,11 @@ Ignored: prefills that arrive while others decode (see the load), overlap, uneve
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 
 from core.collectives.cost import as_measured
 from core.comm_cost.kernels import picked_all_reduce, picked_kernel
 from core.models.loaded_weights import stages
-from core.placement.demand import Demand
 from core.placement.step_terms import Served, decode_of, prefill_of
 from core.specs import LinkSpec, ModelSpec
 from core.steps.launches import prompt_layers
@@ -60,87 +59,138 @@ class Timing:
         return sum(link.time_s for link in self.bill)
 
 
-def timing(
-    served: Served, sequences: int, efficiency: Efficiency, prompts: Efficiency, layer_launch_s: float
-) -> Timing:
-    """A layout timed with so many sequences at once.
+@dataclass(frozen=True)
+class Steps:
+    """A layout's steps, priced at any number of sequences; what is the same at each is worked out once.
 
     `prompts` are a prompt's own constants, `layer_launch_s` what its engine takes to launch a plain layer of it.
-
-    Raises IndivisibleError where a group of ranks would leave a node half used.
     """
-    layout, demand = served.layout, served.demand
-    per_copy = max(1.0, sequences / layout.attention_copies)
-    in_flight = min(layout.pp_size, int(per_copy))
-    batch = per_copy / in_flight
-    decode = decode_of(served, batch)
-    prefill_s, handoffs_s = _prompt_s(served, prompts, layer_launch_s)
-    itl_s = _cycle_s(served, decode, efficiency, batch, in_flight) / demand.tokens_a_step
-    tokens_per_s = sequences / itl_s
-    return Timing(
-        concurrency=sequences,
-        ttft_s=prefill_s + handoffs_s,
-        itl_s=itl_s,
-        tokens_per_s=tokens_per_s,
-        sustained_tokens_per_s=tokens_per_s * _decoding_share(demand, itl_s, per_copy * prefill_s / layout.pp_size),
-        roofline_itl_s=decode.roofline_s * max(1.0, in_flight / layout.pp_size) / demand.tokens_a_step,
-        bill=_bill(served, decode, batch),
-    )
 
+    served: Served
+    efficiency: Efficiency
+    prompts: Efficiency
+    layer_launch_s: float
 
-@lru_cache(maxsize=16)
-def _prompt_s(served: Served, efficiency: Efficiency, layer_launch_s: float) -> tuple[float, float]:
-    """What one prompt takes of the layers, and of the links between stages: the same at every concurrency."""
-    demand = served.demand
-    step_s = prefill_of(served).step_s(efficiency)
-    launch_s = layer_launch_s * prompt_layers(served.model, demand.dtype, served.layout.tp_size)
-    return max(step_s, launch_s), sum(_handoff_s(served, demand.prompt_tokens - demand.cached_tokens))
+    def timing(self, sequences: int) -> Timing:
+        """All of it, with so many sequences at once.
 
+        Raises IndivisibleError where a group of ranks would leave a node half used.
+        """
+        in_flight, batch = self._shared_out(sequences)
+        decode = decode_of(self.served, batch)
+        itl_s = self._between_s(decode, in_flight, batch)
+        filled = max(1.0, in_flight / self.served.layout.pp_size)
+        return Timing(
+            concurrency=sequences,
+            ttft_s=self.ttft_s,
+            itl_s=itl_s,
+            tokens_per_s=sequences / itl_s,
+            sustained_tokens_per_s=self.sustained_tokens_per_s(sequences, itl_s),
+            roofline_itl_s=decode.roofline_s * filled / self._tokens_a_step,
+            bill=self._bill(decode, batch),
+        )
 
-def _decoding_share(demand: Demand, itl_s: float, reading_s: float) -> float:
-    """The share of an engine's time that is left for decode steps when it must read a prompt for every output.
+    @property
+    def ttft_s(self) -> float:
+        """One prompt's way through the layers and over the links between stages: the same at every concurrency."""
+        return sum(self._prompt_s)
 
-        O · ITL / (O · ITL + B · P/p)
+    def itl_s(self, sequences: int) -> float:
+        """The time between two tokens of a sequence alone: what is asked of many concurrencies."""
+        in_flight, batch = self._shared_out(sequences)
+        return self._between_s(decode_of(self.served, batch), in_flight, batch)
 
-    A pipeline reads p prompts at once.
-    """
-    writing_s = demand.output_tokens * itl_s
-    return writing_s / (writing_s + reading_s)
+    def sustained_tokens_per_s(self, sequences: int, itl_s: float) -> float:
+        """Tokens a second at that time between them, of an engine that must read a prompt for every output.
 
+            B / ITL · O · ITL / (O · ITL + B · P/p)
 
-def _cycle_s(served: Served, decode: StepTerms, efficiency: Efficiency, batch: float, in_flight: int) -> float:
-    """Time between two tokens of a sequence: the way round the pipe, or m turns of its slowest stage.
+        A pipeline reads p prompts at once.
+        """
+        prefill_s, layout = self._prompt_s[0], self.served.layout
+        reading_s = self._per_copy(sequences) * prefill_s / layout.pp_size
+        writing_s = self.served.demand.output_tokens * itl_s
+        return sequences / itl_s * (writing_s / (writing_s + reading_s))
 
-        max(m · max t, Σt + Σl)
+    def _per_copy(self, sequences: int) -> float:
+        return max(1.0, sequences / self.served.layout.attention_copies)
 
-    As core.pipeline_bubble.schedules.serving.steady_decode has it, in seconds.
-    """
-    step_s = max(decode.step_s(efficiency), decode.roofline_s)
-    layers = [stage.layers for stage in stages(served.model, served.layout.pp_size)]
-    around_s = step_s + sum(_handoff_s(served, batch))
-    return max(in_flight * (max(layers) / served.model.num_hidden_layers) * step_s, around_s)
+    def _shared_out(self, sequences: int) -> tuple[int, float]:
+        """How many microbatches go round, and how many sequences each of them is."""
+        per_copy = self._per_copy(sequences)
+        in_flight = min(self.served.layout.pp_size, int(per_copy))
+        return in_flight, per_copy / in_flight
 
+    @cached_property
+    def _prompt_s(self) -> tuple[float, float]:
+        """What one prompt takes of the layers, and of the links between stages."""
+        served, demand = self.served, self.served.demand
+        step_s = prefill_of(served).step_s(self.prompts)
+        launch_s = self.layer_launch_s * prompt_layers(served.model, demand.dtype, served.layout.tp_size)
+        return max(step_s, launch_s), sum(self._handoffs_s(demand.prompt_tokens - demand.cached_tokens))
 
-def _handoff_s(served: Served, tokens: float) -> list[float]:
-    """What each hand-over between two stages takes, `tokens` rows of activations at a time.
+    def _between_s(self, decode: StepTerms, in_flight: int, batch: float) -> float:
+        """The way round the pipe, or m turns of its slowest stage, for each token that a step yields.
 
-    α + n/β, at the bandwidth that was measured on a link where one was.
-    """
-    links = _hops(served)
-    payload = tokens * served.model.hidden_size * ACTIVATION_BYTES
-    priced = {
-        link.key: link.base_s + link.latency_s + payload / as_measured(link).bandwidth_bytes_per_s
-        for link in {link.key: link for link in links}.values()
-    }
-    return [priced[link.key] for link in links]
+            max(m · max t, Σt + Σl)
 
+        As core.pipeline_bubble.schedules.serving.steady_decode has it, in seconds.
+        """
+        step_s = max(decode.step_s(self.efficiency), decode.roofline_s)
+        around_s = step_s + sum(self._handoffs_s(batch))
+        return max(in_flight * self._slowest_share * step_s, around_s) / self._tokens_a_step
 
-@lru_cache(maxsize=256)
-def _hops(served: Served) -> tuple[LinkSpec, ...]:
-    """The link behind each stage but the last."""
-    layout = served.layout
-    ranks = layout.tp_size * layout.dp_size
-    return tuple(served.cluster.hop(ranks, boundary) for boundary in range(layout.pp_size - 1))
+    @cached_property
+    def _tokens_a_step(self) -> float:
+        return self.served.demand.tokens_a_step
+
+    @cached_property
+    def _slowest_share(self) -> float:
+        """Of the layers, those of the longest stage."""
+        model = self.served.model
+        return max(stage.layers for stage in stages(model, self.served.layout.pp_size)) / model.num_hidden_layers
+
+    def _handoffs_s(self, tokens: float) -> list[float]:
+        """What each hand-over between two stages takes, `tokens` rows of activations at a time.
+
+        α + n/β, at the bandwidth that was measured on a link where one was.
+        """
+        payload = tokens * self.served.model.hidden_size * ACTIVATION_BYTES
+        priced = {
+            link.key: link.base_s + link.latency_s + payload / as_measured(link).bandwidth_bytes_per_s
+            for link in dict.fromkeys(self._hops)
+        }
+        return [priced[link.key] for link in self._hops]
+
+    @cached_property
+    def _hops(self) -> tuple[LinkSpec, ...]:
+        """The link behind each stage but the last."""
+        cluster, layout = self.served.cluster, self.served.layout
+        ranks = layout.tp_size * layout.dp_size
+        return tuple(cluster.hop(ranks, boundary) for boundary in range(layout.pp_size - 1))
+
+    def _bill(self, decode: StepTerms, batch: float) -> tuple[LinkBill, ...]:
+        """One token's way: what its layers say on the links inside, and what each link between stages carries."""
+        model, cluster, layout = self.served.model, self.served.cluster, self.served.layout
+        payload = batch * model.hidden_size * ACTIVATION_BYTES
+        rows: list[LinkBill] = []
+        if layout.ep_size > 1:
+            link = cluster.slowest_link(layout.ep_size)
+            messages = 2 * model.sparse_layers
+            wait_s = min(decode.comm_s, messages * (link.base_s + link.latency_s))
+            rows.append(LinkBill("dispatch and combine", link.name, messages, payload, decode.comm_s, wait_s))
+        elif layout.tp_size > 1:
+            sums, link = model.all_reduces, cluster.slowest_link(layout.tp_size)
+            wait_s = sums * self.served.group.all_reduce_s(0.0)
+            kernel_s = _kernel_s(model, link, payload, layout.tp_size)
+            rows.append(LinkBill("all-reduces", link.name, sums, payload, decode.comm_s, wait_s, kernel_s))
+        hops: dict[LinkSpec, list[float]] = {}
+        for link, time_s in zip(self._hops, self._handoffs_s(batch), strict=True):
+            hops.setdefault(link, []).append(time_s)
+        for link, times in hops.items():
+            wait_s = len(times) * (link.base_s + link.latency_s)
+            rows.append(LinkBill("hand-overs", link.name, len(times), payload, sum(times), wait_s))
+        return tuple(rows)
 
 
 def _kernel_s(model: ModelSpec, link: LinkSpec, payload_bytes: float, ranks: int) -> float | None:
@@ -148,27 +198,3 @@ def _kernel_s(model: ModelSpec, link: LinkSpec, payload_bytes: float, ranks: int
     if picked_kernel(round(payload_bytes), ranks, link) == "NCCL":
         return None
     return model.all_reduces * picked_all_reduce(payload_bytes, ranks, link).total_s
-
-
-def _bill(served: Served, decode: StepTerms, batch: float) -> tuple[LinkBill, ...]:
-    """One token's way: what its layers say on the links inside, and what each link between stages carries."""
-    model, cluster, layout = served.model, served.cluster, served.layout
-    payload = batch * model.hidden_size * ACTIVATION_BYTES
-    rows: list[LinkBill] = []
-    if layout.ep_size > 1:
-        link = cluster.slowest_link(layout.ep_size)
-        messages = 2 * model.sparse_layers
-        wait_s = min(decode.comm_s, messages * (link.base_s + link.latency_s))
-        rows.append(LinkBill("dispatch and combine", link.name, messages, payload, decode.comm_s, wait_s))
-    elif layout.tp_size > 1:
-        wait_s = model.all_reduces * cluster.group(layout.tp_size).all_reduce_s(0.0)
-        link = cluster.slowest_link(layout.tp_size)
-        kernel_s = _kernel_s(model, link, payload, layout.tp_size)
-        rows.append(LinkBill("all-reduces", link.name, model.all_reduces, payload, decode.comm_s, wait_s, kernel_s))
-    hops: dict[LinkSpec, list[float]] = {}
-    for link, time_s in zip(_hops(served), _handoff_s(served, batch), strict=True):
-        hops.setdefault(link, []).append(time_s)
-    for link, times in hops.items():
-        wait_s = len(times) * (link.base_s + link.latency_s)
-        rows.append(LinkBill("hand-overs", link.name, len(times), payload, sum(times), wait_s))
-    return tuple(rows)

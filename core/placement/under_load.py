@@ -28,16 +28,16 @@ def engine_cost(question: Question, plan: Plan) -> EngineCost:
     if most_running < 1:
         raise OutOfRangeError("max_concurrency", plan.max_concurrency, "leaves no room for one sequence")
     batches = tuple(sorted({min(2**power, most_running) for power in range(most_running.bit_length() + 1)}))
-    ttft_s = question.timing(one, 1).ttft_s
-    prefill_s = ttft_s / (layout.pp_size * layout.dp_size)
+    steps = question.steps(one)
+    prefill_s = steps.ttft_s / (layout.pp_size * layout.dp_size)
     return EngineCost(
         prompt_tokens=demand.prompt_tokens,
         output_tokens=demand.output_tokens,
         prefill_s=prefill_s,
         batches=batches,
-        decode_s=tuple(question.timing(one, batch).itl_s for batch in batches),
+        decode_s=tuple(map(steps.itl_s, batches)),
         most_running=most_running,
-        prefill_delay_s=ttft_s - prefill_s,
+        prefill_delay_s=steps.ttft_s - prefill_s,
     )
 
 

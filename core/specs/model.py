@@ -151,12 +151,12 @@ class ModelSpec:
             raise OutOfRangeError("model", self.key, "is dense: it has no experts to place; choose a mixture")
         return self.moe
 
-    @property
+    @cached_property
     def all_reduces(self) -> int:
         """Of a forward pass over tensor-parallel ranks: one a block, or one a layer of blocks side by side."""
         return sum(n if self.side_by_side else n * len(kind.blocks) for kind, n in self.kinds_of())
 
-    @property
+    @cached_property
     def sparse_layers(self) -> int:
         """How many layers have routed experts, of any kind."""
         return sum(n for kind, n in self.kinds_of() if kind.moe is not None)

@@ -7,6 +7,8 @@ fuses differs by release: of the counts that are met, these leave the least erro
 were left out.
 """
 
+from functools import lru_cache
+
 from core.specs import (
     AttentionSpec,
     Block,
@@ -43,6 +45,7 @@ def is_plain(model: ModelSpec) -> bool:
     return all(isinstance(block, AttentionSpec | MlpSpec) for block in blocks)
 
 
+@lru_cache(maxsize=1024)
 def launched_layers(model: ModelSpec, dtype: str = "bf16", tp_size: int = 1) -> float:
     """Layers of a step, each by its kernels; plain ones are one each, whatever they launch."""
     if is_plain(model):
