@@ -14,10 +14,10 @@ import pytest
 from core.catalog import LINKS, gpu, link, model
 from core.comm_cost.bill import Step, weight_streaming_s
 from core.placement.cluster import usual_cluster
+from core.placement.demand import Demand
 from core.placement.plan import Question
 from core.placement.planner import place
 from core.placement.rank_memory import measured_budget
-from core.placement.steps import Demand
 from core.placement.under_load import engine_cost
 from core.scenario import Scenario
 from core.serving.arrivals import poisson_arrivals, seeded

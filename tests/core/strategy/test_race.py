@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from core.catalog import gpu, model
 from core.placement.cluster import usual_cluster
+from core.placement.demand import Demand
 from core.placement.plan import Question
 from core.placement.rank_memory import Overhead, measured_budget
-from core.placement.steps import Demand
 from core.serving.load import EngineCost
 from core.serving.simulate import follow, simulate
 from core.strategy.entrants import Entrant, entrants
