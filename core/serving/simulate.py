@@ -127,41 +127,53 @@ class _Run:
     running_area: float = 0.0
     waiting_area: float = 0.0
     busy_s: float = 0.0
+    decode_s: dict[int, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        cost, count, given = self.cost, len(self.arrivals_s), self.requests
+        self.prompts: Sequence[int] = given.prompts if given else [cost.prompt_tokens] * count
+        self.outputs: Sequence[int] = given.outputs if given else [cost.output_tokens] * count
 
     @property
     def unfinished(self) -> bool:
         return len(self.done) < len(self.arrivals_s)
 
-    def prompt(self, request: int) -> int:
-        return self.cost.prompt_tokens if self.requests is None else self.requests.prompts[request]
-
-    def output(self, request: int) -> int:
-        return self.cost.output_tokens if self.requests is None else self.requests.outputs[request]
-
     def advance(self) -> None:
         """Idle to the next arrival, or take a step, or as many steps at once as nothing changes."""
         self._admit()
-        batch = len(self.ends)
-        if not batch and not self.unread:
+        batch, reading = len(self.ends), len(self.unread)
+        if not batch and not reading:
             self._pass(self.arrivals_s[self.arrived] - self.now_s, 0)
             return
-        read = min(self.chunk_tokens, sum(self.unread)) if self.unread else 0
-        step_s = self.cost.decode_at(batch) if batch else 0.0
-        step_s += self._reading_s(read)
+        step_s = self._decode_s(batch) if batch else 0.0
+        read = 0
+        if reading:
+            read = min(self.chunk_tokens, self.unread[0] if reading == 1 else sum(self.unread))
+            step_s += self._reading_s(read)
         count = self._undisturbed(step_s, read)
         self.steps += 1
         self.busy_s += count * step_s
         self._pass(count * step_s, batch)
-        self._write(step_s, count, batch)
-        self._read(count * read)
+        if batch:
+            self._write(step_s, count, batch)
+        if read:
+            self._read(count * read)
+
+    def _decode_s(self, batch: int) -> float:
+        """What a decode step of that many takes; the same batch comes many times."""
+        if batch not in self.decode_s:
+            self.decode_s[batch] = self.cost.decode_at(batch)
+        return self.decode_s[batch]
 
     def _admit(self) -> None:
         """Take in what has come, and begin what there is room for."""
-        while self.arrived < len(self.arrivals_s) and self.arrivals_s[self.arrived] <= self.now_s:
+        arrivals_s = self.arrivals_s
+        while self.arrived < len(arrivals_s) and arrivals_s[self.arrived] <= self.now_s:
             self.arrived += 1
         while self.begun < self.arrived and self._has_room():
-            self.reserved += self.prompt(self.begun) + self.output(self.begun)
-            self.unread.append(self.prompt(self.begun))
+            prompt = self.prompts[self.begun]
+            self.reserved += prompt + self.outputs[self.begun]
+            self.unread.append(prompt)
             self.begun += 1
             self.begun_s.append(self.now_s)
 
@@ -169,8 +181,10 @@ class _Run:
         """Whether the oldest that waits may begin."""
         if len(self.ends) + len(self.unread) >= self.cost.most_running:
             return False
-        needed = self.prompt(self.begun) + self.output(self.begun)
-        return self.requests is None or self.reserved + needed <= self.requests.room_tokens
+        if self.requests is None:
+            return True
+        needed = self.prompts[self.begun] + self.outputs[self.begun]
+        return self.reserved + needed <= self.requests.room_tokens
 
     def _reading_s(self, tokens: int) -> float:
         """What reading that many tokens of the oldest prompts takes."""
@@ -209,8 +223,6 @@ class _Run:
 
     def _write(self, step_s: float, count: int, batch: int) -> None:
         """One token of every running sequence in each of `count` steps; those whose last it was are done."""
-        if not batch:
-            return
         self.gaps.append((step_s, count * batch, len(self.first_s)))
         self.decoded += count
         while self.ends and self.ends[0][0] <= self.decoded:
@@ -218,23 +230,23 @@ class _Run:
 
     def _end(self, request: int) -> None:
         """A request is done, and its tokens leave the cache."""
-        self.reserved -= self.prompt(request) + self.output(request)
+        self.reserved -= self.prompts[request] + self.outputs[request]
         self.done.append((request, self.now_s))
 
     def _read(self, tokens: int) -> None:
         """Read that many tokens of the oldest prompts; one that is read whole has its first token."""
-        while tokens and self.unread:
-            taken = min(tokens, self.unread[0])
-            tokens -= taken
-            self.unread[0] -= taken
-            if self.unread[0] == 0:
-                self.unread.popleft()
-                request = len(self.first_s)
-                self.first_s.append(self.now_s + self.cost.prefill_delay_s)
-                if steps := self.output(request) - 1:
-                    heappush(self.ends, (self.decoded + steps, request))
-                else:
-                    self._end(request)
+        unread = self.unread
+        while tokens and unread:
+            if unread[0] > tokens:
+                unread[0] -= tokens
+                return
+            tokens -= unread.popleft()
+            request = len(self.first_s)
+            self.first_s.append(self.now_s + self.cost.prefill_delay_s)
+            if steps := self.outputs[request] - 1:
+                heappush(self.ends, (self.decoded + steps, request))
+            else:
+                self._end(request)
 
     def result(self, closed: bool) -> LoadResult:
         """What was seen, the warm-up left out of the percentiles."""
@@ -255,7 +267,7 @@ class _Run:
             itl_mean_s=float(np.average(gaps[:, 0], weights=gaps[:, 1])),
             itl_p50_s=float(p50_s),
             itl_p99_s=float(p99_s),
-            tokens_per_s=sum(self.output(request) for request, _ in self.done) / span_s,
+            tokens_per_s=sum(self.outputs[request] for request, _ in self.done) / span_s,
             mean_running=self.running_area / span_s,
             mean_waiting=self.waiting_area / span_s,
             busy_fraction=self.busy_s / span_s,
