@@ -46,7 +46,6 @@ NO_VISITORS_TEXT = {
     ("runtime/run_failure.py", "int(code[1])"): "torchrun's own line",
     ("core/pipeline_bubble/experiments.py", "Fraction(slowed)"): "a time that was computed",
     ("core/pipeline_bubble/schedules/actions.py", "Fraction(text)"): "behind a pattern of its own, and exact",
-    ("core/placement/step_terms.py", "int(tokens)"): "a count that was computed",
     ("core/sharding_math/provenance.py", "float(result.parts[rank][row, column])"): "an entry of an array",
     ("core/startup_log/reader.py", "int(logged)"): "a figure that the reader of a log has read",
     ("core/startup_log/reader.py", "int(predicted)"): "a figure that was computed",

@@ -112,8 +112,9 @@ def expert_parallel_bill(
 
 def expected_copies(model: ModelSpec, ranks: int, deduplicated: bool) -> float:
     """How often a token is sent: once for each of its experts, or once to each rank that they are on."""
-    distinct = expected_distinct_ranks(model.mixture, ranks)
-    return distinct if deduplicated else float(model.mixture.num_experts_per_tok)
+    moe = model.mixture
+    distinct = expected_distinct_ranks(moe, ranks)
+    return distinct if deduplicated else float(moe.num_experts_per_tok)
 
 
 def even_exchange(model: ModelSpec, tokens: int, ranks: int, link: LinkSpec, copies: float) -> CollectiveCost:

@@ -7,12 +7,14 @@ or below it.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 from core.catalog import gpu, link, model
 from core.catalog.lookup import by_key
 from core.catalog.model_rows import opt, row
 from core.errors import OutOfRangeError, ShardlabError, UnreadableTextError
+from core.models.parameters import total_parameters
 from core.specs import GPUS_PER_NODE, GpuSpec, ModelSpec
 from core.steps.model import CROSSING_S, TensorGroup
 
@@ -67,6 +69,16 @@ class Measurement:
     utilisation: float
     measured_s: float
     printed: str = ""
+
+    @cached_property
+    def sizes(self) -> tuple[float, ...]:
+        """What tells one run from another: parameters, bandwidth, ranks, sequences, and tokens halfway through.
+
+        A server that was full counts as 64 sequences.
+        """
+        context = self.prompt_tokens + self.output_tokens / 2
+        parameters, bandwidth = total_parameters(self.model), self.gpu.memory_bytes_per_s
+        return parameters, bandwidth, self.group.tp_size, self.batch or 64, context
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,12 @@
 """Which published times are nearest to a case that a learner asks about."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
 
+import numpy as np
+
+from core.evidence.calibration import Floats
 from core.evidence.measurements import Measurement
 from core.evidence.report import Residual
 from core.models.parameters import total_parameters
@@ -24,44 +27,33 @@ class Case:
     output_tokens: int
 
 
-def nearest(rows: Iterable[Residual], case: Case, count: int = 6) -> list[Residual]:
+def nearest(rows: Sequence[Residual], case: Case, count: int = 6) -> list[Residual]:
     """The published times nearest to a case, by factors: of parameters, bandwidth, ranks, batch and context.
 
     One of a shape and two of a source, so that a long table does not fill the list.
     """
-    ordered = sorted(rows, key=lambda residual: distance(residual.measurement, case))
-    seen: dict[tuple[object, ...], Residual] = {}
-    for residual in ordered:
-        measurement = residual.measurement
-        seen.setdefault(
-            (
-                measurement.source,
-                measurement.model.key,
-                measurement.group.tp_size,
-                measurement.batch,
-                measurement.gpu.key,
-            ),
-            residual,
-        )
+    seen: set[tuple[object, ...]] = set()
+    of_source = Counter[str]()
     kept: list[Residual] = []
-    for residual in seen.values():
-        source = residual.measurement.source
-        if sum(other.measurement.source == source for other in kept) < MOST_OF_A_SOURCE:
-            kept.append(residual)
-    return kept[:count]
+    for place in np.argsort(distances([row.prediction.measurement for row in rows], case), kind="stable"):
+        measurement = rows[place].measurement
+        source, ranks = measurement.source, measurement.group.tp_size
+        shape = source, measurement.model.key, ranks, measurement.batch, measurement.gpu.key
+        if shape not in seen and of_source[source] < MOST_OF_A_SOURCE:
+            kept.append(rows[place])
+            of_source[source] += 1
+        seen.add(shape)
+        if len(kept) == count:
+            break
+    return kept
 
 
-def distance(measurement: Measurement, case: Case) -> float:
-    """How far a published run is from a case: a factor of e in one respect is 1; another class of GPU adds 1."""
-    sizes = (
-        (total_parameters(measurement.model), total_parameters(case.model)),
-        (measurement.gpu.memory_bytes_per_s, case.gpu.memory_bytes_per_s),
-        (measurement.group.tp_size, case.tp_size),
-        (measurement.batch or 64, case.batch),
-    )
-    contexts = (
-        measurement.prompt_tokens + measurement.output_tokens / 2,
-        case.prompt_tokens + case.output_tokens / 2,
-    )
-    apart = sum(abs(log(theirs / ours)) for theirs, ours in sizes) + 0.25 * abs(log(contexts[0] / contexts[1]))
-    return apart + (0.0 if measurement.gpu.gpu_class == case.gpu.gpu_class else 1.0)
+def distances(measurements: Sequence[Measurement], case: Case) -> Floats:
+    """How far published runs are from a case: a factor of e in one respect is 1; another class of GPU adds 1."""
+    context = case.prompt_tokens + case.output_tokens / 2
+    sizes = total_parameters(case.model), case.gpu.memory_bytes_per_s, case.tp_size, case.batch, context
+    theirs: Floats = np.array([measurement.sizes for measurement in measurements], dtype=np.float64)
+    parameters, bandwidth, ranks, batch, contexts = np.abs(np.log(theirs / sizes)).T
+    another = np.array([measurement.gpu.gpu_class != case.gpu.gpu_class for measurement in measurements])
+    apart: Floats = parameters + bandwidth + ranks + batch + 0.25 * contexts + another
+    return apart

@@ -31,7 +31,7 @@ from core.evidence.calibration import (
     prompt_efficiency,
 )
 from core.evidence.kinds import PROMPT_LAUNCH_S, layer_kind, prompt_launch_s
-from core.evidence.nearest import Case, distance, nearest
+from core.evidence.nearest import Case, distances, nearest
 from core.evidence.published import read_published
 from core.evidence.published_terms import prediction
 from core.evidence.report import (
@@ -300,15 +300,14 @@ def test_a_full_server_is_no_decode_latency(shipped):
 
 def test_nearest_to_a_published_run_is_that_run(shipped):
     case = Case(model("qwen2.5-32b"), gpu("a100"), 2, 16, 1, 200)
-    (qwq,) = read_published([QWQ]).measurements
-    assert distance(qwq, case) == 0
+    assert distances(read_published([QWQ]).measurements, case) == [0]
     assert nearest(shipped, case)[0].measurement.printed.startswith("6.07 ")
 
 
 def test_another_class_of_gpu_is_farther():
-    (found,) = read_published([GPT_FAST]).measurements
+    found = read_published([GPT_FAST]).measurements
     here, there = (Case(model("llama-2-7b"), gpu(key), 1, 1, 5, 200) for key in ("a100", "h100"))
-    assert distance(found, there) > distance(found, here) + 1
+    assert distances(found, there) > distances(found, here) + 1
 
 
 def test_nearest_names_a_shape_once(shipped):
