@@ -59,7 +59,7 @@ def _kept_frame(rows: tuple[Row, ...], types: tuple[Hashable, ...]) -> pd.DataFr
 
 def as_row(row: Row) -> dict[str, Any]:
     """A row's columns by name, of a dataclass or a mapping."""
-    return dict(row) if isinstance(row, Mapping) else dict(vars(row))
+    return dict(row) if type(row) is dict or isinstance(row, Mapping) else dict(vars(row))
 
 
 def rows_of(table: "Iterable[Row] | Frozen") -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite, isnan
+from math import isfinite
 from typing import Any
 
 import pyarrow as pa
@@ -160,7 +160,8 @@ def layer(
         properties["text"] = "shown"
     rows = rows if isinstance(rows, list | tuple) else list(rows)
     if "tooltip" in properties:
-        told = [_told(field, rows) for field in properties["tooltip"]]
+        columns = list(map(as_row, rows))
+        told = [_told(field, columns) for field in properties["tooltip"]]
         properties["tooltip"] = [entry for entry, _ in told]
         transforms += [words for _, words in told if words]
     encoding = {
@@ -178,10 +179,10 @@ def _is_channel(value: Any) -> bool:
     return isinstance(value, dict) and "expr" not in value
 
 
-def _told(field: str, rows: Sequence[Row]) -> tuple[Spec, Spec]:
+def _told(field: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Spec, Spec]:
     """A field of a tooltip as a table names it, its numbers in our own form; and the words of its codes, if any."""
-    values = {value for row in rows if (value := as_row(row).get(field)) is not None}
-    number = bool(rows) and isinstance(as_row(rows[0]).get(field), int | float)
+    values = {value for row in rows if (value := row.get(field)) is not None}
+    number = bool(rows) and isinstance(rows[0].get(field), int | float)
     codes = {code: cell(code) for code in sorted(map(str, values)) if cell(code) != code} if not number else {}
     entry = {"field": field, "type": "quantitative" if number else "nominal", "title": head(field)}
     if number:
@@ -237,8 +238,9 @@ def figure(
         keep = {"filter": f"datum.{PART} === '{name}'"}
         specs.append({**drawn.spec, "transform": [keep, *drawn.spec.get("transform", ())]})
     rows = tuple(
-        {PART: name, **{field: _plain(row[field]) for field in sorted(fields) if field in row}}
+        {PART: name, **{field: _plain(row[field]) for field in named if field in row}}
         for name, rows, fields in parts.values()
+        for named in (sorted(fields),)
         for row in map(as_row, rows)
     )
     spec = {"data": {"name": "rows"}, "layer": specs, **canvas(look, height)}
@@ -254,7 +256,7 @@ def figure(
 def _plain(value: Any) -> Any:
     """A value as JSON has it: no NaN, and NumPy's numbers as Python's."""
     value = value.item() if hasattr(value, "item") else value
-    return None if value is None or (isinstance(value, float) and isnan(value)) else value
+    return value if value == value else None  # NaN is not itself
 
 
 def _fields(spec: Any) -> set[str]:

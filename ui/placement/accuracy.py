@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from typing import TypeVar
 
 import streamlit as st
 
@@ -14,11 +15,10 @@ from runtime.foretold import foretold
 from runtime.kept import kept
 from runtime.prose import said
 from runtime.published import planners, shipped_table
-from runtime.rows import Row
 from ui import inputs
 from ui.placement import charts_accuracy as charts
 from ui.placement import rows_accuracy as rows
-from ui.placement.words import accuracy_fields
+from ui.placement.words import accuracy_fields, residual_fields
 from ui.scenes import Page
 
 
@@ -45,18 +45,17 @@ def ask(page: Page) -> str:
         )
 
 
+T = TypeVar("T")
+
+
 # Tables of some six hundred residuals, which are the same for everybody
 
 
-@kept
-def _fields(question: Question, chosen: str) -> Mapping[str, object]:
-    return accuracy_fields(every_residual(), question, chosen)
+def _of_all(worked_out: Callable[..., T]) -> Callable[..., T]:
+    return kept(lambda *asked: worked_out(every_residual(), *asked))
 
 
-def _of_all(lines: Callable[..., list[Row]]) -> Callable[..., list[Row]]:
-    return kept(lambda *asked: lines(every_residual(), *asked))
-
-
+_fields = _of_all(residual_fields)
 _dots, _near_lines = _of_all(rows.dots), _of_all(rows.near_lines)
 _class_lines, _regime_lines, _source_lines = map(_of_all, (rows.class_lines, rows.regime_lines, rows.source_lines))
 _foretold_table = kept(rows.foretold_table)
@@ -70,7 +69,7 @@ def _unknown_table() -> str:
 
 def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> None:
     band = question.band
-    page.fill(_fields(question, chosen))
+    page.fill({**_fields(chosen), **accuracy_fields(question)})
     figure, margin = page.split()
     with figure:
         table = _dots(chosen)

@@ -156,17 +156,23 @@ def load_fields(load: Loaded) -> Mapping[str, object]:
     }
 
 
-def accuracy_fields(residuals: Sequence[Residual], question: Question, chosen: str) -> Mapping[str, object]:
-    """What the tab of measurements names; the source that stands in front under `chosen_`."""
+def accuracy_fields(question: Question) -> Mapping[str, object]:
+    """What the tab of measurements names of a question's own class of GPU and kind of model."""
     gpu, model = question.cluster.gpu, question.model
-    rows = [one for one in residuals if chosen in (EVERY, short(one.measurement.source))]
-    shown = errors_of(rows) if rows else None
     here = calibration_of(gpu, model, question.engine)
     told_by = "taken" if not here.rows else "both" if here.floor_fitted else "share"  # of a class's two constants
-    off = "says.off_median" if len(rows) > 1 else "says.off_once"  # one alone has no median
     return {
         "of_steps": accuracy_of(gpu, model, "decode") or accuracy_of(gpu, model, "run"),
         "constants_from": said("placement", f"says.constants_{told_by}", here),
+    }
+
+
+def residual_fields(residuals: Sequence[Residual], chosen: str) -> Mapping[str, object]:
+    """What it names of all that was measured; the source that stands in front under `chosen_`."""
+    rows = [one for one in residuals if chosen in (EVERY, short(one.measurement.source))]
+    shown = errors_of(rows) if rows else None
+    off = "says.off_median" if len(rows) > 1 else "says.off_once"  # one alone has no median
+    return {
         "chosen": said("placement", "says.over_every_source" if chosen == EVERY else "says.in", chosen=chosen),
         "chosen_off": said("placement", off, error=shown.median_error, rows=len(rows)) if shown else "–",
         "chosen_bias": signed(shown.bias) if shown else "–",
