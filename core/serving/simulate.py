@@ -5,7 +5,7 @@ Requests are all as long as the cost says, or each as long as `Requests` says.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import ceil, inf
@@ -99,27 +99,20 @@ def _run(
 ) -> "_Run":
     require_positive(requests=len(arrivals_s), chunk_tokens=chunk_tokens)
     run = _Run(cost, [float(time) for time in arrivals_s], chunk_tokens, requests)
-    while run.unfinished and run.steps < MOST_STEPS:
-        run.advance()
+    run.to_the_end()
     return run
 
 
 @dataclass
 class _Run:
-    """The state of a run: what waits, what is being read, what is written, and what was seen."""
+    """A run and what was seen of it: `done` by request, `gaps` between tokens with how many tokens waited so."""
 
     cost: EngineCost
     arrivals_s: list[float]
     chunk_tokens: int
     requests: Requests | None = None
-    reserved: int = 0
     now_s: float = 0.0
     steps: int = 0
-    decoded: int = 0
-    arrived: int = 0
-    begun: int = 0
-    unread: deque[int] = field(default_factory=deque)
-    ends: list[tuple[int, int]] = field(default_factory=list)
     begun_s: list[float] = field(default_factory=list)
     first_s: list[float] = field(default_factory=list)
     done: list[tuple[int, float]] = field(default_factory=list)
@@ -127,126 +120,103 @@ class _Run:
     running_area: float = 0.0
     waiting_area: float = 0.0
     busy_s: float = 0.0
-    decode_s: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         cost, count, given = self.cost, len(self.arrivals_s), self.requests
         self.prompts: Sequence[int] = given.prompts if given else [cost.prompt_tokens] * count
         self.outputs: Sequence[int] = given.outputs if given else [cost.output_tokens] * count
+        self.room_tokens = given.room_tokens if given else inf
 
     @property
     def unfinished(self) -> bool:
         return len(self.done) < len(self.arrivals_s)
 
-    def advance(self) -> None:
-        """Idle to the next arrival, or take a step, or as many steps at once as nothing changes."""
-        self._admit()
-        batch, reading = len(self.ends), len(self.unread)
-        if not batch and not reading:
-            self._pass(self.arrivals_s[self.arrived] - self.now_s, 0)
-            return
-        step_s = self._decode_s(batch) if batch else 0.0
-        read = 0
-        if reading:
-            read = min(self.chunk_tokens, self.unread[0] if reading == 1 else sum(self.unread))
-            step_s += self._reading_s(read)
-        count = self._undisturbed(step_s, read)
-        self.steps += 1
-        self.busy_s += count * step_s
-        self._pass(count * step_s, batch)
-        if batch:
-            self._write(step_s, count, batch)
-        if read:
-            self._read(count * read)
+    def to_the_end(self) -> None:
+        """Until all are done or the run is cut: idle to the next arrival, or take as many steps as nothing changes.
 
-    def _decode_s(self, batch: int) -> float:
-        """What a decode step of that many takes; the same batch comes many times."""
-        if batch not in self.decode_s:
-            self.decode_s[batch] = self.cost.decode_at(batch)
-        return self.decode_s[batch]
+        One loop over local names: a page's race goes through it some five thousand times.
+        """
+        cost, arrivals_s, prompts, outputs = self.cost, self.arrivals_s, self.prompts, self.outputs
+        begun_s, first_s, done = self.begun_s, self.first_s, self.done
+        requests, most_running = len(arrivals_s), cost.most_running
+        unread: deque[int] = deque()  # tokens left of each prompt that was begun, the oldest first
+        ends: list[tuple[int, int]] = []  # the count of decode steps that each sequence is done at; the next first
+        decode_s: dict[int, float] = {0: 0.0}  # of a step, by its batch
+        now_s = busy_s = running_area = waiting_area = 0.0
+        arrived = begun = held = reserved = decoded = unread_tokens = steps = 0
+        while len(done) < requests and steps < MOST_STEPS:
+            # what has come is taken in, and the oldest that wait are begun while there is room
+            while arrived < requests and arrivals_s[arrived] <= now_s:
+                arrived += 1
+            while begun < arrived and held < most_running:
+                needed = prompts[begun] + outputs[begun]
+                if reserved + needed > self.room_tokens:
+                    break
+                unread.append(prompts[begun])
+                begun_s.append(now_s)
+                unread_tokens, reserved = unread_tokens + prompts[begun], reserved + needed
+                begun, held = begun + 1, held + 1
 
-    def _admit(self) -> None:
-        """Take in what has come, and begin what there is room for."""
-        arrivals_s = self.arrivals_s
-        while self.arrived < len(arrivals_s) and arrivals_s[self.arrived] <= self.now_s:
-            self.arrived += 1
-        while self.begun < self.arrived and self._has_room():
-            prompt = self.prompts[self.begun]
-            self.reserved += prompt + self.outputs[self.begun]
-            self.unread.append(prompt)
-            self.begun += 1
-            self.begun_s.append(self.now_s)
+            # a step carries a token of every running sequence, and a piece of the prompts that wait to be read
+            batch, read = len(ends), min(self.chunk_tokens, unread_tokens)
+            step_s, count = 0.0, 0
+            if held:
+                if batch not in decode_s:
+                    decode_s[batch] = cost.decode_at(batch)
+                step_s = decode_s[batch] + (self._reading_s(read, unread) if read else 0.0)
+                # until a sequence ends, the oldest prompt has no whole chunk left, or one comes that could begin
+                most = max(1, unread[0] // self.chunk_tokens) if read else MOST_STEPS
+                most = min(most, ends[0][0] - decoded) if batch else most
+                comes = held < most_running and arrived < requests
+                count = _undisturbed(most, arrivals_s[arrived] - now_s if comes else inf, step_s)
+                steps += 1
+                busy_s += count * step_s
 
-    def _has_room(self) -> bool:
-        """Whether the oldest that waits may begin."""
-        if len(self.ends) + len(self.unread) >= self.cost.most_running:
-            return False
-        if self.requests is None:
-            return True
-        needed = self.prompts[self.begun] + self.outputs[self.begun]
-        return self.reserved + needed <= self.requests.room_tokens
+            # time goes by; who arrives in it waits from then on
+            passed_s = count * step_s if held else arrivals_s[arrived] - now_s
+            now_s += passed_s
+            running_area += passed_s * held
+            waiting_area += passed_s * (arrived - begun)
+            while arrived < requests and arrivals_s[arrived] < now_s:
+                waiting_area += now_s - arrivals_s[arrived]
+                arrived += 1
 
-    def _reading_s(self, tokens: int) -> float:
+            ended = []
+            if batch:
+                self.gaps.append((step_s, count * batch, len(first_s)))
+                decoded += count
+                while ends and ends[0][0] <= decoded:
+                    ended.append(heappop(ends)[1])
+            left = count * read
+            unread_tokens -= left
+            while left:
+                if unread[0] > left:
+                    unread[0] -= left
+                    break
+                left -= unread.popleft()
+                if more := outputs[len(first_s)] - 1:
+                    heappush(ends, (decoded + more, len(first_s)))
+                else:
+                    ended.append(len(first_s))
+                first_s.append(now_s + cost.prefill_delay_s)
+            for request in ended:  # its tokens leave the cache
+                held, reserved = held - 1, reserved - prompts[request] - outputs[request]
+                done.append((request, now_s))
+        self.now_s, self.steps, self.busy_s = now_s, steps, busy_s
+        self.running_area, self.waiting_area = running_area, waiting_area
+
+    def _reading_s(self, tokens: int, unread: Iterable[int]) -> float:
         """What reading that many tokens of the oldest prompts takes."""
         if self.requests is None:
             return self.cost.prefill_s * tokens / self.cost.prompt_tokens
         time_s, request = 0.0, len(self.first_s)
-        for left in self.unread:
+        for left in unread:
             taken = min(tokens, left)
             time_s += self.requests.prefill_s[request] * taken / self.requests.prompts[request]
             tokens, request = tokens - taken, request + 1
             if not tokens:
                 break
         return time_s
-
-    def _undisturbed(self, step_s: float, read: int) -> int:
-        """Steps until a sequence ends, or the oldest prompt has no whole chunk left to be read.
-
-        Or until the one in which the next request arrives that could begin.
-        """
-        whole = max(1, self.unread[0] // self.chunk_tokens) if read else MOST_STEPS
-        left = min(whole, self.ends[0][0] - self.decoded) if self.ends else whole
-        full = len(self.ends) + len(self.unread) >= self.cost.most_running
-        if full or self.arrived == len(self.arrivals_s) or step_s == 0:
-            return left
-        return max(1, min(left, ceil((self.arrivals_s[self.arrived] - self.now_s) / step_s)))
-
-    def _pass(self, duration_s: float, batch: int) -> None:
-        """Let time go by, with as many running and waiting as there are; arrivals in it wait from then on."""
-        end_s = self.now_s + duration_s
-        self.running_area += duration_s * (batch + len(self.unread))
-        self.waiting_area += duration_s * (self.arrived - self.begun)
-        while self.arrived < len(self.arrivals_s) and self.arrivals_s[self.arrived] < end_s:
-            self.waiting_area += end_s - self.arrivals_s[self.arrived]
-            self.arrived += 1
-        self.now_s = max(end_s, self.now_s)
-
-    def _write(self, step_s: float, count: int, batch: int) -> None:
-        """One token of every running sequence in each of `count` steps; those whose last it was are done."""
-        self.gaps.append((step_s, count * batch, len(self.first_s)))
-        self.decoded += count
-        while self.ends and self.ends[0][0] <= self.decoded:
-            self._end(heappop(self.ends)[1])
-
-    def _end(self, request: int) -> None:
-        """A request is done, and its tokens leave the cache."""
-        self.reserved -= self.prompts[request] + self.outputs[request]
-        self.done.append((request, self.now_s))
-
-    def _read(self, tokens: int) -> None:
-        """Read that many tokens of the oldest prompts; one that is read whole has its first token."""
-        unread = self.unread
-        while tokens and unread:
-            if unread[0] > tokens:
-                unread[0] -= tokens
-                return
-            tokens -= unread.popleft()
-            request = len(self.first_s)
-            self.first_s.append(self.now_s + self.cost.prefill_delay_s)
-            if steps := self.outputs[request] - 1:
-                heappush(self.ends, (self.decoded + steps, request))
-            else:
-                self._end(request)
 
     def result(self, closed: bool) -> LoadResult:
         """What was seen, the warm-up left out of the percentiles."""
@@ -275,3 +245,8 @@ class _Run:
             steps=self.steps,
             cut=self.unfinished,
         )
+
+
+def _undisturbed(most: int, until_s: float, step_s: float) -> int:
+    """Of so many steps, those up to the one in which the next request comes."""
+    return most if step_s == 0 or until_s == inf else max(1, min(most, ceil(until_s / step_s)))

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from core.errors import ShardlabError
 from core.placement.layout import Layout
 from core.placement.plan import Plan, Question
-from core.placement.planner import place
+from core.placement.planner import Placement, place
 from core.placement.under_load import engine_cost
 from core.serving.load import EngineCost
 from core.strategy.disaggregation import Request, handoff
@@ -67,15 +67,15 @@ class Entrant:
         return self.cost.alone_s + self.transfer_s
 
 
-def entrants(asked: Question) -> tuple[Entrant, ...]:
+def entrants(asked: Question, placed: Callable[[Question], Placement] = place) -> tuple[Entrant, ...]:
     """The plans of a question that race, each kind at most once, and none that uses fewer GPUs than another.
 
     TP over as many as fit, within an NVLink domain where it can be; TP × PP; replicas of as few GPUs as hold the
     model; experts with data-parallel attention; those replicas, divided into readers and writers so that both keep
-    up.
+    up. Who has placed the question before gives what was `placed`, every plan of it.
     """
     question = replace(asked, expert_parallel=True, context_parallel=False)
-    plans = [plan for plan in place(question).plans if plan.fits]
+    plans = [plan for plan in placed(question).plans if plan.fits]
     most = max((plan.layout.gpus for plan in plans), default=0)
     plans = [plan for plan in plans if plan.layout.gpus == most]
     whole = [plan for plan in plans if plan.layout.dp_size == 1]

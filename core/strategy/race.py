@@ -8,12 +8,13 @@ Ignored: lengths that differ, a scheduler that looks at queues, and the prefill 
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
 from core.placement.plan import Question
+from core.placement.planner import Placement, place
 from core.serving.arrivals import Floats, poisson_arrivals, seeded
 from core.serving.load import EngineCost
 from core.serving.simulate import Course, follow
@@ -202,9 +203,9 @@ class Asked:
         return 0.0 if self.winner is None else self.winner.answer_s
 
 
-def asked(question: Question, load: str) -> Asked:
-    """A question's race at one of the loads."""
-    entered = entrants(question)
+def asked(question: Question, load: str, placed: Callable[[Question], Placement] = place) -> Asked:
+    """A question's race at one of the loads, between plans as they were `placed`."""
+    entered = entrants(question, placed)
     if len(entered) < 2:
         return Asked(entered, None)
     rate = LOADS[load] * max(entrant.capacity_per_s for entrant in entered)

@@ -28,7 +28,7 @@ def ask(page: Page) -> str:
 @lru_cache(maxsize=16)
 def _raced(question: Plans, load: str) -> Asked:
     at_once = question.cluster.gpus <= beside.AT_ONCE_GPUS
-    return asked(question, load) if at_once else workers.run(asked, question, load)
+    return asked(question, load, beside.placed) if at_once else workers.run(asked, question, load)
 
 
 def scene(page: Page, question: Plans, load: str) -> None:

@@ -24,7 +24,7 @@ from ui.placement import charts_accuracy as accuracy_charts
 from ui.placement import charts_load as load_charts
 from ui.placement import rows_accuracy as accuracy
 from ui.placement import rows_load as load
-from ui.placement.words import accuracy_fields, load_fields
+from ui.placement.words import accuracy_fields, load_fields, residual_fields
 from ui.theme import DARK, LIGHT, Look
 
 BAND = (0.78, 1.54)
@@ -146,7 +146,7 @@ def test_predicted_against_published_keeps_both_axes_alike(look, shipped):
 
 
 def test_the_medians_in_prose_are_the_report_s(shipped):
-    fields = accuracy_fields(shipped, QUESTION, accuracy.EVERY)
+    fields = {**residual_fields(shipped, accuracy.EVERY), **accuracy_fields(QUESTION)}
     assert (fields["rows"], fields["above"], fields["test"].rows) == (886, 0, 653)
     assert fields["of_steps"] == accuracy_of(QUESTION.cluster.gpu, QUESTION.model, "decode")
     ratios = np.array([each.ratio for each in shipped])
