@@ -6,6 +6,7 @@ all-reduces that an engine picks. So a journey ends when the bill says.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from core.collectives.cost import CollectiveCost
@@ -43,21 +44,21 @@ class Journey:
     def layers(self) -> int:
         return self.bill.step.model.num_hidden_layers
 
-    @property
+    @cached_property
     def sums(self) -> int:
         """Of one layer: none where a rank holds all of it."""
         return self.bill.step.all_reduces // self.layers
 
-    @property
+    @cached_property
     def sum_s(self) -> float:
         return self.one_sum.total_s if self.sums else 0.0
 
-    @property
+    @cached_property
     def layer_s(self) -> float:
         """Attention, its sum, the MLP, its sum."""
         return self.attention_s + self.mlp_s + self.sums * self.sum_s
 
-    @property
+    @cached_property
     def total_s(self) -> float:
         """All layers and the ends: the bill's total."""
         return self.layers * self.layer_s + self.ends_s
@@ -72,7 +73,7 @@ class Journey:
         """The same if its sums took no time."""
         return self.bill.step.tokens / self.bill.step.rank_compute_s
 
-    @property
+    @cached_property
     def rounds(self) -> int:
         """How often messages cross the link, one after another, in one sum."""
         return self.one_sum.steps

@@ -1,7 +1,7 @@
 """Which tensor-parallel sizes a model allows, and the equation that each refused one breaks."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias
 
 from core.errors import require_positive
@@ -22,7 +22,7 @@ class Rule:
     value: int
     unit: int = 1
 
-    @property
+    @cached_property
     def units(self) -> int:
         """How many indivisible units the dimension has; 0 when it is not whole units to begin with."""
         return self.value // self.unit if self.value % self.unit == 0 else 0
@@ -48,6 +48,7 @@ class TpSize:
     broken: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=256)
 def divisibility_rules(model: ModelSpec, quantisation_group: int | None = None) -> tuple[Rule, ...]:
     """Every dimension of a model that TP cuts. The hidden size is not among them: no weight is cut along it.
 
@@ -122,20 +123,21 @@ def check_tp_size(
     rules = divisibility_rules(model, quantisation_group)
     # an engine compares blocks only where it cuts
     rules += block_rules(model) if tp_size > 1 else ()
-    cut = (rule for rule in rules if not (experts_whole and rule.quantity == "moe_intermediate_size"))
-    broken = [rule.broken_equation(tp_size) for rule in cut if not rule.holds(tp_size)]
-    kv_heads = model.num_key_value_heads
+    left_over = (rule for rule in rules if not rule.holds(tp_size))
+    whole = "moe_intermediate_size" if experts_whole else ""
+    broken = [rule.broken_equation(tp_size) for rule in left_over if rule.quantity != whole]
     broken += [_kv_equation(heads, tp_size) for heads in _kv_heads(model) if heads % tp_size and tp_size % heads]
     if broken:
         return TpSize(tp_size, "refused", 0, tuple(dict.fromkeys(broken)))
-    copies = tp_size if model.mla is not None else max(1, tp_size // kv_heads)
+    copies = tp_size if model.mla is not None else max(1, tp_size // model.num_key_value_heads)
     return TpSize(tp_size, "kv_replicated" if copies > 1 else "allowed", copies)
 
 
-def _kv_heads(model: ModelSpec) -> list[int]:
+@lru_cache(maxsize=256)
+def _kv_heads(model: ModelSpec) -> tuple[int, ...]:
     """The numbers of KV heads that a model's layers have; none of latent attention."""
     mixers = (kind.mixer for kind, _ in model.kinds_of())
-    return list(dict.fromkeys(mixer.kv_heads for mixer in mixers if isinstance(mixer, AttentionSpec)))
+    return tuple(dict.fromkeys(mixer.kv_heads for mixer in mixers if isinstance(mixer, AttentionSpec)))
 
 
 def _kv_equation(kv_heads: int, tp_size: int) -> str:
@@ -144,6 +146,7 @@ def _kv_equation(kv_heads: int, tp_size: int) -> str:
     return f"num_key_value_heads: {larger} = {larger // smaller} × {smaller} + {larger % smaller}"
 
 
+@lru_cache(maxsize=64)
 def tp_sizes(
     model: ModelSpec, largest: int = LARGEST_TP_SIZE, quantisation_group: int | None = None
 ) -> tuple[TpSize, ...]:
