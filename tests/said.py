@@ -1,6 +1,5 @@
 """What a page says, without the definitions that its terms carry."""
 
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ import pyarrow as pa
 from streamlit.testing.v1 import AppTest
 
 from runtime import content
-from ui.figures.style import PART
+from ui.figures.parts import PART
 
 _SPOKEN = ("title", "subheader", "markdown", "caption", "error", "warning", "info")
 _LABELLED = ("button", "radio", "selectbox", "slider", "number_input", "toggle", "text_input", "expander")
@@ -34,7 +33,6 @@ _TERM = re.compile(
 _FRACTIONS = re.compile(r'<div class="fraction-row"[^>]*>(.*?)</div>')
 _FRACTION = re.compile(r'<span class="fraction"><span>(.*?)</span><span>(.*?)</span></span>')
 _DATUM = re.compile(r"\bdatum\.(\w+)")
-_OF_PART = re.compile(rf"datum\.{PART} === '(.*)'")
 _PLURALS = {"en": r"[a-z]{3,}(?:[aeiourtkngmlpd]|ie)s\b(?! of\b)|GPUs", "es": r"\w{3,}(?:as|os|es)\b(?! de\b)"}
 """What ends as a plural does, in a language."""
 
@@ -81,7 +79,7 @@ def shown(app: AppTest) -> Iterator[str]:
         yield from (_equation(row) for row in _FRACTIONS.findall(part.proto.body))
     for chart in app.get("vega_lite_chart"):
         for data in chart.proto.datasets:
-            for column in pa.ipc.open_stream(io.BytesIO(data.data.data)).read_all().columns:
+            for column in pa.ipc.open_stream(data.data.data).read_all().columns:
                 yield from (str(value) for value in column.to_pylist() if isinstance(value, str))
 
 
@@ -95,14 +93,12 @@ def unknown_fields(app: AppTest) -> list[str]:
     """What the figures of a page compute with and neither their rows nor an earlier step have: `undefined`."""
     unknown = []
     for chart in app.get("vega_lite_chart"):
-        tables = [pa.ipc.open_stream(io.BytesIO(data.data.data)).read_all() for data in chart.proto.datasets]
-        columns = {name for table in tables for name in table.schema.names}
-        parts = {part for table in tables if PART in table.schema.names for part in table.column(PART).to_pylist()}
+        parts = {part.name: pa.ipc.open_stream(part.data.data).read_all() for part in chart.proto.datasets}
         for layer in json.loads(chart.proto.spec).get("layer", ()):
-            steps = layer.get("transform", ())
-            if steps and (of := _OF_PART.fullmatch(str(steps[0].get("filter", "")))) and of[1] not in parts:
+            steps, rows = layer.get("transform", ()), parts[layer["data"]["name"]]
+            if PART in rows.schema.names and rows.column(PART).null_count == 0:
                 continue  # nothing of it is drawn, and nothing computed
-            known = columns | {step["as"] for step in steps if isinstance(step.get("as"), str)}
+            known = {*rows.schema.names, *(step["as"] for step in steps if isinstance(step.get("as"), str))}
             used = (_DATUM.findall(str(step.get("calculate", step.get("filter", "")))) for step in steps)
             unknown += [field for fields in used for field in fields if field not in known]
     return unknown

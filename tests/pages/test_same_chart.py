@@ -26,10 +26,10 @@ Those of `benchmarks/bench_dom.py` whose scene has a chart, and some more.
 """
 
 
-def drawn(app) -> list[tuple[bytes, ...]]:
-    """Of each chart what a browser makes it of, and last its rows."""
+def drawn(app) -> list[tuple[str, str, dict[str, bytes]]]:
+    """Of each chart what a browser makes it of, and last its rows by their part."""
     protos = [chart.proto for chart in app.get("vega_lite_chart")]
-    return [(one.spec, one.alt, one.datasets[0].data.data) for one in protos]
+    return [(one.spec, one.alt, {part.name: part.data.data for part in one.datasets}) for one in protos]
 
 
 def step(app, key: str) -> None:
@@ -54,6 +54,17 @@ def test_one_step_of_a_control_leaves_each_chart_its_specification(stem, scene, 
     before = drawn(app)
     step(app, key)
     assert not app.exception
-    (*specs, _), (*specs_now, _) = zip(*before, strict=True), zip(*drawn(app), strict=True)
+    (*specs, rows), (*specs_now, rows_now) = zip(*before, strict=True), zip(*drawn(app), strict=True)
     assert specs == specs_now
-    assert before != drawn(app)
+    assert [one.keys() for one in rows] == [one.keys() for one in rows_now]
+    assert rows != rows_now
+
+
+def test_more_sequences_at_once_move_the_plan_shown_and_send_no_line_anew():
+    app = visit(entry("placement"), place_scene="plan")
+    ((_, _, before), *_) = drawn(app)
+    step(app, "place_concurrency")
+    ((_, _, now), *_) = drawn(app)
+    same = [name for name in before if before[name] == now[name]]
+    assert len(before) - len(same) == 2, "the plan's circle and band, and its name"
+    assert sum(map(len, (before[name] for name in same))) > 0.6 * sum(map(len, before.values()))

@@ -1,4 +1,4 @@
-"""The grammar of every chart: layers of rows in SI, axes that choose their unit, one data set, one look.
+"""The grammar of every chart: layers of rows in SI, axes that choose their unit, one look.
 
     rows = [Row(...), ...]                                     # frozen dataclasses of core's, in SI
     x = linear("time_s", [0, 0.02], SECONDS, title="a step")   # 0 to 20 ms, said in ms
@@ -12,11 +12,8 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import isfinite
 from typing import Any
-
-import pyarrow as pa
 
 from ui.figures.axes import (
     BINARY_BYTES,
@@ -47,7 +44,7 @@ from ui.figures.axes import (
 from ui.figures.canvas import SIDES, canvas
 from ui.figures.frames import Row, as_row, cell, head, kept, rows_of
 from ui.figures.held import with_span
-from ui.figures.lifted import is_lifted, lifted
+from ui.figures.parts import FIRST, PART, Figure
 from ui.theme import SERIF, Look
 
 __all__ = [
@@ -93,38 +90,6 @@ __all__ = [
 _PLACES = ("x", "y", "x2", "y2")
 _LOOKS = ("color", "fill", "stroke", "shape", "strokeDash", "size", "opacity")
 _OTHERS = ("xOffset", "text", "detail", "order", "tooltip", "angle")
-PART = "_part"
-
-
-@dataclass(frozen=True, eq=False)
-class Figure:
-    """A finished chart: Vega-Lite without its data, and the rows of its one data set."""
-
-    spec: Spec
-    rows: tuple[dict[str, Any], ...]
-
-    @cached_property
-    def lifted(self) -> "Figure":
-        """The chart with its own numbers among its rows."""
-        if is_lifted(self.spec):
-            return self
-        spec, head = lifted(self.spec, PART)
-        return Figure(spec, ({PART: head}, *self.rows))
-
-    def to_dict(self) -> Spec:
-        """The chart with its data in it, as Vega-Lite takes it."""
-        return {**self.lifted.spec, "datasets": {"rows": [dict(row) for row in self.lifted.rows]}}
-
-    @cached_property
-    def sent(self) -> Spec:
-        """The chart as Streamlit takes it, its rows as Arrow."""
-        rows = self.lifted.rows
-        names = dict.fromkeys(name for row in rows for name in row)
-        table = pa.table({name: [row.get(name) for row in rows] for name in names})
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as stream:
-            stream.write_table(table)
-        return {**self.lifted.spec, "datasets": {"rows": bytes(sink.getvalue())}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,17 +198,18 @@ def figure(
     parts: dict[int, tuple[str, Sequence[Row], set[str]]] = {}
     specs = []
     for drawn in layers:
-        name, _, fields = parts.setdefault(id(drawn.rows), (str(len(parts)), drawn.rows, set()))
+        name, _, fields = parts.setdefault(id(drawn.rows), (_part(len(parts)), drawn.rows, set()))
         fields |= _fields(drawn.spec)
-        keep = {"filter": f"datum.{PART} === '{name}'"}
-        specs.append({**drawn.spec, "transform": [keep, *drawn.spec.get("transform", ())]})
+        own = [{"filter": f"!datum.{PART}"}] if name == FIRST else []
+        transforms = [*own, *drawn.spec.get("transform", ())]
+        specs.append({"data": {"name": name}, **drawn.spec} | ({"transform": transforms} if transforms else {}))
     rows = tuple(
         {PART: name, **{field: _plain(row[field]) for field in named if field in row}}
         for name, rows, fields in parts.values()
         for named in (sorted(fields),)
         for row in map(as_row, rows)
     )
-    spec = {"data": {"name": "rows"}, "layer": specs, **canvas(look, height)}
+    spec = {"layer": specs, **canvas(look, height)}
     if apart:
         spec["resolve"] = {"scale": {apart: "independent"}}
     if live:
@@ -251,6 +217,10 @@ def figure(
     if padding:
         spec["padding"] = {side: look.px(padding.get(side, 2)) for side in SIDES}
     return Figure(with_span(spec), rows)
+
+
+def _part(number: int) -> str:
+    return f"part_{number}" if number else FIRST
 
 
 def _plain(value: Any) -> Any:

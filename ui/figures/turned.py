@@ -6,7 +6,8 @@ from typing import Any
 
 from runtime.kept import kept
 from ui.figures.lifted import HEAD, read
-from ui.figures.style import PART, Figure, Row
+from ui.figures.parts import PART, Figure
+from ui.figures.style import Row
 
 _OF, _SHOWN, _TURN = "_of", "_shown", "turn"
 _ALL = -1
@@ -40,10 +41,7 @@ def turned(figures: Sequence[Figure], shown: int, live: str, first: int = 0) -> 
         *(param for param in spec["params"] if param["name"] != HEAD),
     ]
     keep = {"filter": f"datum.{_OF} === {_TURN} || datum.{_OF} === {_ALL}"}
-    # behind the choice of a layer's own rows, which is made once
-    layers = [
-        {**layer, "transform": [own, keep, *rest]} for layer in spec["layer"] for own, *rest in [layer["transform"]]
-    ]
+    layers = [{**layer, "transform": [keep, *layer.get("transform", ())]} for layer in spec["layer"]]
     first_head, *heads = (figure.lifted.rows[0] for figure in figures)
     rows = {_SHOWN: shown, **first_head}, *heads, *_rows(figures)
     return Figure({**spec, "params": params, "layer": layers}, rows)

@@ -57,7 +57,7 @@ def latency_against_throughput(
     tokens_per_s, low_ms, high_ms. Left and up is better. `slo_ms` stands as a line that good plans are left of.
     """
     palette, points, pointed = look.palette, rows_of(dots), rows_of(marks)
-    times = [row["itl_ms"] for row in points] + [row[name] for row in pointed for name in ("low_ms", "high_ms")]
+    times = [row["itl_ms"] for row in points] + [end for row in pointed for end in _band(row, points)]
     rates = [row["tokens_per_s"] for row in (*points, *pointed)]
     x_ends = [0.8 * min(times), 1.25 * max(times)]
     x = log(
@@ -118,6 +118,15 @@ def latency_against_throughput(
         ),
     ]
     return figure(layers, look, 205 if look.present else 330)
+
+
+def _band(mark: Row, points: list[Row]) -> tuple[float, float]:
+    """The ends of its band that the axis has room for: the low one wherever on its line the plan stands.
+
+    So the axis stays where it is while one asks for more sequences.
+    """
+    quickest = min((row["itl_ms"] for row in points if row["plan"] == mark["name"]), default=mark["itl_ms"])
+    return mark["low_ms"] * min(1.0, quickest / mark["itl_ms"]), mark["high_ms"]
 
 
 def _beside(look: Look, mark: Spec) -> Spec:

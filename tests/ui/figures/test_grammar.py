@@ -1,4 +1,4 @@
-"""The grammar of charts: one data set, axes that say SI in a unit one reads, and specifications that are valid."""
+"""The grammar of charts: each list of rows once, axes that say SI in a unit one reads, valid specifications."""
 
 from dataclasses import dataclass
 
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from runtime import content
 from ui.figures import bars, dots, lines
 from ui.figures.frames import frame, sheet, worded
+from ui.figures.parts import FIRST, PART
 from ui.figures.style import (
     BINARY_BYTES,
     BYTES,
@@ -83,21 +84,25 @@ def test_a_figure_is_valid_vega_lite():
     assert "10 GbE" in vl_convert.vegalite_to_svg(everything().to_dict())
 
 
-def test_a_figure_has_one_data_set_and_sends_it_as_arrow():
-    """Each layer finds its rows by their part; a layer without rows stands empty."""
+def test_each_list_of_rows_is_sent_once_as_arrow_and_a_layer_without_rows_stands_empty():
     drawn = everything()
-    _, *parts = pa.ipc.open_stream(drawn.sent["datasets"]["rows"]).read_all()["_part"].to_pylist()
-    assert len(parts) == len(drawn.rows)
-    found = [spec["transform"][0]["filter"] for spec in drawn.spec["layer"]]
-    assert {f"datum._part === '{part}'" for part in set(parts)} == set(found[:-1])
-    assert found[-1] not in found[:-1]  # a layer without rows is there, and has none
-    assert not any("data" in spec for spec in drawn.spec["layer"])
+    sent = {name: pa.ipc.open_stream(data).read_all().to_pylist() for name, data in drawn.sent["datasets"].items()}
+    assert {spec["data"]["name"] for spec in drawn.spec["layer"]} == set(sent)
+    assert sent[drawn.spec["layer"][-1]["data"]["name"]] == []
+    head, *first = sent.pop(FIRST)
+    assert head[PART]
+    assert not any(row[PART] for row in first)
+    rows = [*first, *(row for part in sent.values() for row in part)]
+    assert [part for row in drawn.rows if (part := row[PART]) != FIRST] == [
+        name for name, part in sent.items() for _ in part
+    ]
+    assert len(rows) == len(drawn.rows)
 
 
 def test_only_what_a_layer_names_is_sent():
     rows = [{"a": 1.0, "b": 2.0, "unused": "much"}]
     drawn = figure([layer("point", rows, where="datum.b > 1", x=linear("a", [0, 2], SECONDS))], LOOK, 10)
-    assert drawn.rows == ({"_part": "0", "a": 1.0, "b": 2.0},)
+    assert drawn.rows == ({PART: FIRST, "a": 1.0, "b": 2.0},)
 
 
 def test_a_figure_is_drawn_once_for_the_same_rows():

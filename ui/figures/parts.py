@@ -1,0 +1,71 @@
+"""A finished chart and its data: a data set for each list of rows that layers draw.
+
+A browser reads a data set anew, and works out what is drawn of it, only where its bytes are others.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from ui.figures.axes import Spec
+from ui.figures.frames import Row
+from ui.figures.lifted import is_lifted, lifted
+
+PART, FIRST = "_part", "rows"
+"""The column that says whose part of the data a row is; the first layer's, before which stand a chart's numbers.
+
+Data that no layer draws would not be there.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A finished chart: Vega-Lite without its data, and the rows of all its layers, each with its part."""
+
+    spec: Spec
+    rows: tuple[dict[str, Any], ...]
+
+    @cached_property
+    def lifted(self) -> "Figure":
+        """The chart with its own numbers among its rows."""
+        if is_lifted(self.spec):
+            return self
+        spec, head = lifted(self.spec, PART)
+        return Figure(spec, ({PART: head}, *self.rows))
+
+    @property
+    def parts(self) -> dict[str, list[Row]]:
+        """The rows by their part, which a browser reads anew where they are others; empty ones, too."""
+        lifted = self.lifted
+        parts: dict[str, list[Row]] = {layer["data"]["name"]: [] for layer in lifted.spec["layer"]}
+        for row in lifted.rows:
+            if row[PART] in parts:
+                parts[row[PART]].append({name: value for name, value in row.items() if name != PART})
+            else:
+                parts[FIRST].append(row)
+        return parts
+
+    def to_dict(self) -> Spec:
+        """The chart with its data in it, as Vega-Lite takes it."""
+        return {**self.lifted.spec, "datasets": self.parts}
+
+    @cached_property
+    def sent(self) -> Spec:
+        """The chart as Streamlit takes it, its rows as Arrow."""
+        return {**self.lifted.spec, "datasets": {name: _arrow(rows) for name, rows in self.parts.items()}}
+
+
+def _arrow(rows: Sequence[Row]) -> bytes:
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = [pa.array([row.get(name) for row in rows]) for name in names]
+    batch = pa.RecordBatch.from_arrays(columns, list(names)) if rows else _NO_ROWS
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+_NO_ROWS = pa.RecordBatch.from_pydict({PART: pa.array([], pa.string())})
