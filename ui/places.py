@@ -13,6 +13,7 @@ PLACES: Mapping[str, str] = {
     "back_page": "the button to the page before",
     "bar": "the scenario and Present, fixed in the header",
     "chart_": "a figure, named by the reading that stands under it",
+    "column": "the page, under what every page shares: where the skip link leads",
     "controls_": "what a scene asks: one row, whole on a screen of a wall, and after its figure on a low one",
     "entry_": "a page's entry on the overview",
     "foot": "the buttons that end a scene: fixed on a phone and on a wall",

@@ -27,7 +27,8 @@ from ui import (
     unseen,
     wanted_messages,
 )
-from ui.course.pages import OVERVIEW, PAGES, TOOLS, Entry
+from ui.course import menu
+from ui.course.pages import OVERVIEW, PAGES, Entry
 from ui.guarded import guarded
 from ui.prose import escape, label
 from ui.room import notes, poll
@@ -92,7 +93,7 @@ def _import_figures() -> None:
 def _style(palette: theme.Palette) -> str:
     """The style sheets of a mode: colours as custom properties, then the rules."""
     colours = (f"--shard-{name.replace('_', '-')}: {value};" for name, value in asdict(palette).items())
-    rules = _read(_CSS) + _read(_CSS.parent / "course/glossary.css")
+    rules = "".join(_read(_CSS.parent / sheet) for sheet in ("app.css", "course/menu.css", "course/glossary.css"))
     return f"<style>:root {{ {' '.join(colours)} }} {rules}</style>"
 
 
@@ -103,13 +104,10 @@ def _read(sheet: Path) -> str:
 
 
 def navigation() -> StreamlitPage:
-    """Declare the course's pages and return the one that is asked for. The tools share one menu."""
+    """Declare the course's pages and return the one that is asked for."""
     st.session_state["_shell"] = True
-    sections: dict[str, list[StreamlitPage]] = {"": [], label("tools"): []}
-    for page, declared in zip(PAGES, _declared(content.language()), strict=True):
-        # one each a run, for a page notes whether it has been run
-        sections[label("tools") if page in TOOLS else ""].append(copy(declared))
-    return st.navigation(sections, position="top")
+    # one each a run, for a page notes whether it has been run
+    return st.navigation([copy(page) for page in _declared(content.language())], position="hidden")
 
 
 @lru_cache(maxsize=4)
@@ -148,7 +146,7 @@ def run() -> None:
     address.read()
     st.html(_style(_palette()))
     with address.carried(page.url_path, _SHARED):
-        reads = _bar()
+        reads = _bar(page.url_path or OVERVIEW.stem)
     st.session_state["_said"] = page.title
     if presenting():
         st.html(f"<style>{_read(_CSS.with_name('present.css'))}</style>")
@@ -219,9 +217,10 @@ def tell(*sentences: str) -> None:
     st.session_state["_said"] = ". ".join(sentences)
 
 
-def _bar() -> bool:
+def _bar(stem: str) -> bool:
     """What every page shares; whether the notes are read in place of the page."""
     with st.container(key="bar", horizontal=True, vertical_alignment="center"):
+        st.html(menu.navigation(content.language(), stem))
         scenario_bar.draw()
         with unseen.out_of_sight():
             progress.keep()

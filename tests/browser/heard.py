@@ -117,16 +117,23 @@ STEPPED = {
 }
 """Each player after one step on: the slider and what is announced have moved."""
 
-ASKED = """- banner:
-  - navigation "App pages":
-    - link "Overview"
-    - link "Start here"
-    - link "01 Sharding"
-    - link "03 The bill"
-    - link "04 Pipelines"
-    - link "02 Real ranks"
-    - button "Tools"
-- main:
+ASKED = """- main:
+  - navigation "Pages of the course":
+    - list:
+      - listitem:
+        - link "Overview"
+      - listitem:
+        - link "Start here"
+      - listitem:
+        - link "01 Sharding"
+      - listitem:
+        - link "03 The bill"
+      - listitem:
+        - link "04 Pipelines"
+      - listitem:
+        - link "02 Real ranks"
+      - listitem:
+        - button "Tools"
   - button /llama-3-8b.+/
   - button "ES"
   - button /Present.+/

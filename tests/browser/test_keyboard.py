@@ -110,7 +110,7 @@ def test_single_keys_can_be_switched_off_and_stay_so_on_every_page(app, open_pag
         press(page, key)
     assert "bill_scene=see" in page.url
     assert not page.get_by_role("button", name="Axes held").is_visible()
-    page.get_by_test_id("stTopNavLink").filter(has_text="04 Pipelines").click()
+    page.get_by_role("link", name="04 Pipelines").click()
     wait_for_address(page, "keys=false")
 
 
@@ -143,11 +143,6 @@ def test_a_projected_link_on_a_phone_is_the_page_as_it_is_read(app, open_page):
     assert page.locator(".st-key-scenario button:visible").count() == 1
     assert page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") < 20
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    menu, bar = page.get_by_test_id("stSidebarNavLink").first, page.locator(".st-key-bar")
-    assert not menu.is_visible(), "a closed menu is no place for the keyboard"
-    page.get_by_test_id("stExpandSidebarButton").click()
-    menu.wait_for()
-    bar.wait_for(state="hidden")
     page.set_viewport_size({"width": 844, "height": 390})  # on its side it is one, too
     page.goto(f"{app}/comm_cost?present=true")
     page.wait_for_url(lambda url: "present=true" not in url)
@@ -161,18 +156,16 @@ def test_nothing_in_the_header_lies_over_the_scenario(app, open_page):
         page.wait_for_timeout(100)
         settle(page)
         bar = page.locator(".st-key-bar").bounding_box()
-        for name in ("stTopNavLink", "stTopNavSection"):
-            for link in page.get_by_test_id(name).all():
-                box = link.bounding_box()
-                if box is None:
-                    continue
-                beside = box["x"] + box["width"] <= bar["x"] or bar["x"] + bar["width"] <= box["x"]
-                under = box["y"] + box["height"] <= bar["y"] + 1
-                assert beside or under, f"{link.inner_text()} at {width} px"
+        menu = page.get_by_role("button", name="Main menu")
+        for one in (*page.locator(".course :is(a, button)").filter(visible=True).all(), menu):
+            box = one.bounding_box()
+            beside = box["x"] + box["width"] <= bar["x"] or bar["x"] + bar["width"] <= box["x"]
+            under = box["y"] + box["height"] <= bar["y"] + 1
+            assert beside or under, f"{one.inner_text()} at {width} px"
     page.set_viewport_size({"width": 1440, "height": 900})
-    for name, within in (("Main menu", "stMainMenuList"), ("Tools", "stTopNavPopover")):
+    for name, within in (("Main menu", "[data-testid=stMainMenuList]"), ("Tools", "#course-tools")):
         page.get_by_role("button", name=name).click()
-        page.get_by_test_id(within).wait_for()
+        page.locator(within).wait_for()
         assert lasting(page, faults, "region", "landmark-unique") == []
         page.keyboard.press("Escape")
     page.emulate_media(media="print")
@@ -242,7 +235,7 @@ def test_each_view_is_one_entry_of_the_history_and_back_and_forward_bring_it(app
         lambda: page.get_by_role("tab", name="Limits").click(),
         lambda: page.keyboard.press("n"),
         lambda: page.get_by_role("tab", name="See it").click(),
-        lambda: page.get_by_test_id("stTopNavLink").filter(has_text="01 Sharding").click(),
+        lambda: page.get_by_role("link", name="01 Sharding").click(),
     ):
         seen += views(page, act, 1)
     assert seen[1:] == [
@@ -253,7 +246,7 @@ def test_each_view_is_one_entry_of_the_history_and_back_and_forward_bring_it(app
     assert views(page, page.go_back, 7) == seen[-2::-1]
     assert views(page, page.go_forward, 7) == seen[1:]
     page.evaluate(SLOWER)
-    page.get_by_test_id("stTopNavLink").filter(has_text="03 The bill").click()
+    page.get_by_role("link", name="03 The bill").click()
     arrive(page, "comm_cost")
     assert page.evaluate("history.length") == before + 8, "a server that answers late adds no entry"
     for left, writes in (

@@ -7,10 +7,6 @@ import pytest
 from tests.browser.conftest import arrive, press, settle, wait_for_address
 
 
-def navigation(page) -> list[str]:
-    return page.get_by_test_id("stTopNavLink").all_inner_texts()
-
-
 def wait_for_summary(page, text: str) -> None:
     """Wait until the bar sums the scenario up so; a cold server takes a while."""
     page.locator(".st-key-scenario").filter(has_text=text).wait_for()
@@ -20,7 +16,7 @@ def test_a_deep_link_is_right_as_the_first_visit_to_a_cold_server(cold_server, o
     """Streamlit alone would run the page file without its shell: no navigation, narrow, the title a file name."""
     page = open_page(f"{cold_server}/comm_cost?bill_scene=count&tp=4")
     wait_for_summary(page, "TP=4")
-    assert "03 The bill" in navigation(page)
+    assert page.locator(".course [aria-current=page]").inner_text() == "03 The bill"
     assert page.get_by_role("tab", name="Count it").get_attribute("aria-selected") == "true"
     assert page.get_by_role("dialog").count() == 0
     wait_for_address(page, "bill_scene=count")
@@ -55,7 +51,7 @@ def test_a_page_hears_itself_only_where_another_embeds_it(app, open_page):
 def test_the_scenario_goes_along_to_the_next_page_and_survives_a_reload(app, open_page):
     """While its panel is closed no browser has its fields: they are the server's, and in the address."""
     page = open_page(f"{app}/comm_cost?tp=8&model=llama-3-70b&done=bill.question")
-    page.get_by_test_id("stTopNavLink").filter(has_text="04 Pipelines").click()
+    page.get_by_role("link", name="04 Pipelines").click()
     arrive(page, "pipeline_bubble")
     wait_for_address(page, "tp=8")
     for text in ("model=llama-3-70b", "done=bill.question"):
@@ -71,7 +67,7 @@ def test_the_scenario_goes_along_to_the_next_page_and_survives_a_reload(app, ope
 
 def test_back_and_forward_bring_the_scenario_of_their_address_and_the_bar_says_it(app, open_page):
     page = open_page(f"{app}/comm_cost")
-    page.get_by_test_id("stTopNavLink").filter(has_text="04 Pipelines").click()
+    page.get_by_role("link", name="04 Pipelines").click()
     arrive(page, "pipeline_bubble")
     page.locator(".st-key-scenario button").first.click()
     size = page.get_by_label("TP, ranks that cut a layer")

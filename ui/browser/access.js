@@ -138,6 +138,4 @@ function sayOfPage() {
     setOnce(floating, 'aria-label', name || null);
   }
   for (const told of document.querySelectorAll('.st-key-room_where, .st-key-room_sent')) setOnce(told, 'role', 'status');
-  // the menu of a phone mixes heads and links in one list
-  for (const item of document.querySelectorAll('[data-testid="stSidebarNavItems"], [data-testid="stSidebarNavItems"] :is(ul, li)')) setOnce(item, 'role', 'none');
 }

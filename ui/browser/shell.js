@@ -6,6 +6,8 @@ const WRITTEN_IN = 'input:not([type=range], [type=radio], [type=checkbox]), text
 const BLANKS = ['.', 'w', 'W'];
 const THEMES = ['t', 'T'];
 const CLOCK_MS = 5000;
+const IN_COURSE = '.course :is(a, button)';
+const STREAMLITS_OWN = ['embed', 'embed_options'];
 const TURNS = { n: 1, b: -1, PageDown: 1, PageUp: -1 };
 let now = { said: '', present: false, keys: true, shared: [], path: '', presides: '' };
 let last = null;
@@ -82,11 +84,14 @@ function onKey(event) {
   key.closest('button').click();
 }
 
-// A button that is gone or disabled after what it did leaves the keyboard nowhere: on to the next step.
+// A button that is gone or disabled after what it did leaves the keyboard nowhere: on to the next step. The course is
+// another page's after a link of it: on to the same.
 function keepFocus() {
   if (document.activeElement !== document.body || !last) return;
   if (last.isConnected && !last.disabled) return;
-  const next = find('.st-key-next button:enabled') ?? find('.st-key-next_page button:enabled');
+  const course = last.closest('.course');
+  const at = course ? [...course.querySelectorAll(IN_COURSE)].indexOf(last) : -1;
+  const next = document.querySelectorAll(IN_COURSE)[at] ?? find('.st-key-next button:enabled') ?? find('.st-key-next_page button:enabled');
   next?.focus({ preventScroll: true });
 }
 
@@ -99,17 +104,45 @@ function onPress(event) {
   event.stopImmediatePropagation();
 }
 
-// A link within the course stays in this tab, and takes the scenario along.
+// A link within the course stays in this tab, and takes along what all pages share. To a page it is followed as the
+// browser's Back is, for which Streamlit listens: nothing is loaded anew, and the visit goes on.
 function onClick(event) {
   const link = event.composedPath().find((part) => part.tagName === 'A' && part.href);
-  if (!link?.closest('[data-testid="stMarkdownContainer"]') || link.hasAttribute('download')) return;
-  const there = new URL(link.href), here = new URL(location.href);
-  if (there.origin !== here.origin || link.getAttribute('href').startsWith('#')) return;
-  for (const name of now.shared) {
-    if (here.searchParams.has(name) && !there.searchParams.has(name)) there.searchParams.set(name, here.searchParams.get(name));
+  if (!link?.closest('.course, [data-testid="stMarkdownContainer"]') || link.hasAttribute('download')) return;
+  const there = new URL(link.href), here = new URL(location.href), written = link.getAttribute('href');
+  if (there.origin !== here.origin || written.startsWith('#')) return;
+  for (const name of [...now.shared, ...STREAMLITS_OWN]) {
+    if (!there.searchParams.has(name)) here.searchParams.getAll(name).forEach((value) => there.searchParams.append(name, value));
   }
   link.href = there.href;
   link.target = '_self';
+  setTimeout(() => link.setAttribute('href', written)); // what is shared is another by the next click
+  const isPage = [...document.querySelectorAll('.course a')].some(({ pathname }) => pathname === there.pathname);
+  const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  if (!isPage || !isPlain || find('.stApp').dataset.testConnectionState !== 'CONNECTED') return;
+  event.preventDefault();
+  closeCourse();
+  if (!link.closest('.course') || there.pathname !== here.pathname) visit(there);
+}
+
+function visit(there) {
+  keepBare();
+  if (there.href !== location.href) pushed(history.state, '', there);
+  dispatchEvent(new PopStateEvent('popstate', { state: history.state }));
+}
+
+function closeCourse() {
+  for (const open of document.querySelectorAll('.course :popover-open')) open.hidePopover();
+}
+
+// Streamlit's own skips to what begins with the course.
+function onSkip(event) {
+  const column = event.target.closest?.('[data-testid="stSkipToContent"]') && find('.st-key-column');
+  if (!column) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  column.tabIndex = -1;
+  column.focus({ preventScroll: true });
 }
 
 // A proxy before several servers notes by this request which of them the room is in, and again where it may have forgotten.
@@ -134,7 +167,9 @@ function watchTheConnection() {
 document.addEventListener('keydown', onKey, true);
 for (const way of ['keydown', 'paste']) document.addEventListener(way, typeDecimal, true);
 document.addEventListener('click', onPress, true);
-document.addEventListener('click', onClick, true);
+document.addEventListener('click', onSkip, true);
+for (const way of ['click', 'auxclick']) document.addEventListener(way, onClick, true);
+matchMedia('(min-width: 900px)').addEventListener('change', closeCourse);
 document.addEventListener('focusin', (event) => { last = event.target; }, true);
 // A phone's row of tabs is longer than it is wide: the tab of a scene that was opened by its address is in sight.
 let tabbed = '';
