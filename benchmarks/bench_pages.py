@@ -1,11 +1,14 @@
 """What a rerun of each page and scene costs: CPU, as a ratio to a bare page with one slider and one chart.
 
-    python -m benchmarks.bench_pages [--only STEM] [--rounds 9] [--profile STEM.SCENE]
+    python -m benchmarks.bench_pages [--only STEM] [--rounds 6] [--profile STEM.SCENE]
 
-First: the batch becomes one that nobody has asked for. Again: one that somebody has seen. The scenario's panel is
-closed, as it is for who follows a page; open, it is fifteen widgets more. All in one process and one run, the bare
-page between the others: the script, its messages and Streamlit's own collection. Last, a bare page with as many
-widgets as a scene shows, and as it shows and keeps.
+First: the batch becomes one that nobody has asked for. Model: the model becomes another, at a prompt's length that
+nobody has asked for; the dearer of two models, a dense one and a mixture. Again: the batch becomes one that
+somebody has seen.
+
+The scenario's panel is closed, as it is for who follows a page; open, it is fifteen widgets more. All in one process
+and one run, the bare page between the others: the script, its messages and Streamlit's own collection. Last, a bare
+page with as many widgets as a scene shows, and as it shows and keeps.
 """
 
 import argparse
@@ -14,7 +17,8 @@ import inspect
 import pstats
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from statistics import median
 from textwrap import dedent, fill
@@ -32,9 +36,14 @@ from ui import lighter_state
 from ui.course.pages import LABS, OVERVIEW, PAGES, Entry
 
 ROOT = Path(__file__).resolve().parents[1]
-FIRST_AT_MOST, AGAIN_AT_MOST = 2.0, 1.2
+COLUMNS = (("first", 2.0), ("model", 2.0), ("again", 1.2))
+"""What is measured, and how many times the bare page's CPU it may take."""
 PARAGRAPHS, WIDGETS = 20, (20, 70)
 """Of Streamlit's own, what a scene shows, and what it shows and keeps: what they cost with nothing of ours."""
+
+MOVED = ("llama-3-70b", "mixtral-8x7b")
+_prompts = count(2049)
+"""Lengths in tokens, each asked for once in a run of this command."""
 
 _spent: list[float] = []
 _profiles: list[cProfile.Profile] = []
@@ -116,51 +125,61 @@ def visit(page: Entry, scene: str) -> AppTest:
     return app.run()
 
 
-def rerun_s(app: AppTest, batch: int) -> float:
-    """The CPU of one rerun with another batch."""
+def rerun_s(app: AppTest, **moved: int | str) -> float:
+    """The CPU of one rerun with other values of the scenario."""
     del _spent[:]
-    app.session_state["batch"] = batch
+    for field, value in moved.items():
+        app.session_state[field] = value
     app.run()
     assert not app.exception, app.exception
     return sum(_spent)
 
 
-def measured(app: AppTest, base: AppTest, batches: list[int]) -> tuple[float, float, float]:
-    """The medians of the bare page's reruns, of a first visit to each batch and of another to each, in seconds.
+def measured(app: AppTest, base: AppTest, rounds: int, models: Sequence[str]) -> tuple[float, float, float, float]:
+    """The medians of the bare page's reruns, of a first look at a batch, at a model, and of another at a batch.
 
-    One of the bare page stands before each of the others: what else the machine does meets both.
+    In seconds; of the models the dearer one's, 0 without any. One of the bare page stands before each of the others:
+    what else the machine does meets both.
     """
-    spent = [(rerun_s(base, batch), rerun_s(app, batch)) for batch in (*batches, *batches)]
+    batches = [{"batch": batch} for batch in range(3, 3 + rounds)]
+    others = [{"model": model, "prompt": next(_prompts)} for model in (*models,) * max(1, rounds // 2)]
+    spent = [
+        (rerun_s(base, batch=turn), rerun_s(app, **moved))
+        for turn, moved in enumerate(batches + batches + others, 3)
+    ]
     pages = [page_s for _, page_s in spent]
-    return median(bare_s for bare_s, _ in spent), median(pages[: len(batches)]), median(pages[len(batches) :])
+    first, again, other = pages[:rounds], pages[rounds : 2 * rounds], pages[2 * rounds :]
+    dearer_s = max((median(other[index :: len(models)]) for index in range(len(models))), default=0.0)
+    return median(bare_s for bare_s, _ in spent), median(first), dearer_s, median(again)
 
 
 def main() -> int:
     """Print the table; 1 where a page is slower than it may be."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", help="a page's stem")
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--profile", help="a page's stem and a scene's name in code: what its reruns spend")
     asked = parser.parse_args()
     _watch(bool(asked.profile))
     base = AppTest.from_function(bare, default_timeout=60).run()
-    batches = list(range(3, 3 + asked.rounds))
     rows, slow = [], 0
     for page in PAGES:
         for scene in ("all",) if page is OVERVIEW else page.names:
             if asked.profile not in (None, f"{page.stem}.{scene}") or asked.only not in (None, page.stem):
                 continue
             app = visit(page, scene)
-            rerun_s(app, 2)
+            rerun_s(app, batch=2)
             del _profiles[:]
-            bare_s, first_s, again_s = measured(app, base, batches)
-            rows.append((page.stem, scene, 1e3 * bare_s, first_s / bare_s, again_s / bare_s))
-            slow += first_s > FIRST_AT_MOST * bare_s or again_s > AGAIN_AT_MOST * bare_s
-            print(f"{page.stem:16} {scene:12} {1e3 * bare_s:6.1f} ms {rows[-1][3]:6.1f} {rows[-1][4]:6.1f}")
+            bare_s, *pages_s = measured(app, base, asked.rounds, () if asked.profile else MOVED)
+            ratios = [page_s / bare_s for page_s in pages_s]
+            rows.append((f"{page.stem} {scene}", *ratios))
+            slow += any(ratio > most for ratio, (_, most) in zip(ratios, COLUMNS, strict=True))
+            print(f"{page.stem:16} {scene:12} {1e3 * bare_s:6.1f} ms {' '.join(f'{one:6.1f}' for one in ratios)}")
             sys.stdout.flush()
     for widgets in () if asked.profile or asked.only else WIDGETS:
-        bare_s, first_s, again_s = measured(bare_with(widgets), base, batches)
-        print(f"{'bare page, with':16} {widgets:3} widgets {'':12} {first_s / bare_s:6.1f} {again_s / bare_s:6.1f}")
+        bare_s, first_s, _, again_s = measured(bare_with(widgets), base, asked.rounds, ())
+        ratios = f"{first_s / bare_s:6.1f} {'':6} {again_s / bare_s:6.1f}"
+        print(f"{'bare page, with':16} {widgets:3} widgets {'':12} {ratios}")
     if asked.profile:
         pages = _profiles[1::2]  # the bare page's stand between
         half = len(pages) // 2
@@ -171,8 +190,8 @@ def main() -> int:
                 stats.add(profile)
             stats.sort_stats("cumulative").print_stats(60)
             stats.sort_stats("tottime").print_stats(30)
-    for name, most, column in (("first", FIRST_AT_MOST, 3), ("again", AGAIN_AT_MOST, 4)):
-        print(summary(name, [(f"{row[0]} {row[1]}", row[column]) for row in rows], most))
+    for column, (name, most) in enumerate(COLUMNS, 1):
+        print(summary(name, [(row[0], row[column]) for row in rows], most))
     return int(slow > 0)
 
 
