@@ -10,8 +10,9 @@ startup logs of eight bf16 models agree to 0.004 % where they are dense, to 0.04
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil
 from typing import Literal
 
@@ -29,6 +30,9 @@ OWN_SEGMENT = 10 * MIB
 SEGMENT_ROUND = 2 * MIB
 _SHARED_SEGMENT = 20 * MIB
 UNSPLIT = MIB
+
+Widths = tuple[tuple[str, float], ...]
+"""Bytes an element of the parts of a layer that have a width of their own."""
 
 
 @dataclass(frozen=True)
@@ -141,25 +145,23 @@ def rank_tensors(
     for tensor in rank.ends(stage):
         _add(parts, tensor, 1)
     for layer, layers, widths in _kinds(model, stage, kind):
-        for part in layer_parts(model, layer):
-            _add(parts, rank.stored(part, widths.get(part.name)), layers)
+        for tensor in _layer_tensors(rank, layer, widths):
+            _add(parts, tensor, layers)
     return tuple(StoredTensor(name, copies, size, group) for (name, group, size), copies in parts.items())
 
 
-def _kinds(
-    model: ModelSpec, stage: Stage, kind: WeightFormat
-) -> Iterator[tuple[LayerSpec, int, Mapping[str, float]]]:
+def _kinds(model: ModelSpec, stage: Stage, kind: WeightFormat) -> Iterator[tuple[LayerSpec, int, Widths]]:
     """Each kind of layer of a stage, how many, and the bytes an element of its parts in another width than most."""
     others = [(part, layers, float(kind.other_bytes)) for part, layers in model.left_alone]
     others += [(part, layers, weight_format(width).linear_bytes) for part, layers, width in model.other_widths]
     if not others or kind.key.partition("-")[0] != model.weight_dtype:
-        yield from ((layer, layers, {}) for layer, layers in model.kinds_of(stage.first_layer, stage.layers))
+        yield from ((layer, layers, ()) for layer, layers in model.kinds_of(stage.first_layer, stage.layers))
         return
-    alike: Counter[tuple[LayerSpec, tuple[tuple[str, float], ...]]] = Counter()
+    alike: Counter[tuple[LayerSpec, Widths]] = Counter()
     for index in range(stage.first_layer, stage.first_layer + stage.layers):
         ((layer, _),) = model.kinds_of(index, 1)
         alike[layer, tuple((part, width) for part, where, width in others if index in where)] += 1
-    yield from ((layer, layers, dict(widths)) for (layer, widths), layers in alike.items())
+    yield from ((layer, layers, widths) for (layer, widths), layers in alike.items())
 
 
 def _add(parts: dict[tuple[str, Group | Literal["table"], int], int], tensor: StoredTensor, times: int) -> None:
@@ -217,6 +219,13 @@ class _Rank:
 
     def _other(self, name: str, elements: int) -> StoredTensor:
         return StoredTensor(name, 1, elements * self.kind.other_bytes)
+
+
+@lru_cache(maxsize=1024)
+def _layer_tensors(rank: _Rank, layer: LayerSpec, widths: Widths) -> tuple[StoredTensor, ...]:
+    """One layer as a rank keeps it: the same in every stage."""
+    own = dict(widths)
+    return tuple(rank.stored(part, own.get(part.name)) for part in layer_parts(rank.model, layer))
 
 
 def _up(value: int, step: int) -> int:
