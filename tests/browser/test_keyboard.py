@@ -173,11 +173,13 @@ def test_nothing_in_the_header_lies_over_the_scenario(app, open_page):
     page.emulate_media(media="screen")
 
 
-def test_a_link_of_the_glossary_stays_in_this_tab_and_takes_the_scenario_along(app, open_page):
+def test_a_link_of_the_glossary_loads_nothing_anew_and_takes_the_scenario_along(app, open_page):
     page = open_page(f"{app}/start_here?start_scene=glossary&tp=8")
+    page.evaluate("window.stays = true")
     page.locator(".stMarkdown table a[href*=comm_cost]").first.click()
     arrive(page, "comm_cost")
     assert "tp=8" in page.url
+    assert page.evaluate("window.stays")
 
 
 def test_a_first_visit_never_shows_what_is_asked_out_of_sight(app, open_page):

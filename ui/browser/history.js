@@ -67,3 +67,10 @@ window.addEventListener('popstate', () => {
   leaves = false;
   acted = false;
 }, true);
+
+// Follow a link within the course as Back is followed, for which Streamlit listens: the visit goes on.
+function visit(there) {
+  keepBare();
+  if (there.href !== location.href) pushed(history.state, '', there);
+  window.dispatchEvent(new window.PopStateEvent('popstate', { state: history.state }));
+}

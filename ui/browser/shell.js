@@ -104,8 +104,7 @@ function onPress(event) {
   event.stopImmediatePropagation();
 }
 
-// A link within the course stays in this tab, and takes along what all pages share. To a page it is followed as the
-// browser's Back is, for which Streamlit listens: nothing is loaded anew, and the visit goes on.
+// A link within the course stays in this tab, and takes along what all pages share. To a page of it nothing is loaded anew.
 function onClick(event) {
   const link = event.composedPath().find((part) => part.tagName === 'A' && part.href);
   if (!link?.closest('.course, [data-testid="stMarkdownContainer"]') || link.hasAttribute('download')) return;
@@ -123,12 +122,6 @@ function onClick(event) {
   event.preventDefault();
   closeCourse();
   if (!link.closest('.course') || there.pathname !== here.pathname) visit(there);
-}
-
-function visit(there) {
-  keepBare();
-  if (there.href !== location.href) pushed(history.state, '', there);
-  dispatchEvent(new PopStateEvent('popstate', { state: history.state }));
 }
 
 function closeCourse() {
