@@ -5,7 +5,7 @@ ranks. The labs' steps compute at TP=1 and stop there. A step's *terms* go on: e
 speed, from which come a roofline, that no measurement should beat, and a calibrated time, with two constants.
 """
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 from core.collectives.across import hierarchical_all_reduce
 from core.collectives.cost import as_measured, ring_all_reduce
@@ -204,11 +204,11 @@ class StepTerms:
 
     def times(self, count: float) -> "StepTerms":
         """As many steps, one after another."""
-        return StepTerms(*(count * value for value in astuple(self)))
+        return StepTerms(*(count * value for value in vars(self).values()))
 
     def plus(self, other: "StepTerms") -> "StepTerms":
         """This and another, one after the other."""
-        return StepTerms(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
+        return StepTerms(*(mine + its for mine, its in zip(vars(self).values(), vars(other).values(), strict=True)))
 
 
 def decode_terms(

@@ -5,6 +5,7 @@ Training is judged in core.strategy.training, serving in core.placement: the sam
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from core.errors import Remark, remark
@@ -82,7 +83,7 @@ class Answer:
     def stands(self) -> bool:
         return self.family != NONE
 
-    @property
+    @cached_property
     def trace(self) -> list[Remark]:
         if isinstance(self.judged, TrainingChoice):
             return training_decisions(self.judged)
@@ -91,7 +92,7 @@ class Answer:
             return reasons
         return [_quickest(self.judged) if one.code == "placement.take" else one for one in reasons]
 
-    @property
+    @cached_property
     def why(self) -> Remark:
         """The reason for what is taken; where nothing is, what stands in the way."""
         last = next(one for one in self.trace if one.code in _CHOICES)

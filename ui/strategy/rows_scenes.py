@@ -1,9 +1,12 @@
 """The strategy page's other scenes: flips of a choice, collectives on a clock, prefill apart from decode."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 from core.collectives.clock import Course, timed_rounds
+from core.placement.plan import Plan
 from core.placement.planner import Placement
 from core.specs import LinkSpec
 from core.strategy.disaggregation import Handoff, Request, handoff
@@ -28,20 +31,40 @@ MOST_KINDS = 9
 def kinds(given: Answer) -> list[Row]:
     """Of every kind of strategy the plan that gives most, in the order of what they give; then the refused."""
     judged = _trained(given.judged) if isinstance(given.judged, TrainingChoice) else _served(given.judged)
-    best: dict[str, Row] = {}
-    for kind in table("strategy composition tokens_per_s in_words taken", judged):
-        known = best.get(kind.strategy)
-        if known is None or (kind.taken, kind.tokens_per_s) > (known.taken, known.tokens_per_s):
-            best[kind.strategy] = kind
-    return sorted(best.values(), key=lambda kind: -kind.tokens_per_s)[:MOST_KINDS]
+    best: dict[str, _Judged] = {}
+    for plan in judged:
+        known = best.get(plan.kind)
+        if known is None or (plan.taken, plan.tokens_per_s) > (known.taken, known.tokens_per_s):
+            best[plan.kind] = plan
+    shown = sorted(best.values(), key=lambda plan: -plan.tokens_per_s)[:MOST_KINDS]
+    return table(
+        "strategy composition tokens_per_s in_words taken",
+        [
+            (named("strategy", one.kind), told(one.name), one.tokens_per_s, one.in_words(), one.taken)
+            for one in shown
+        ],
+    )
 
 
-def _trained(choice: TrainingChoice) -> Iterator[tuple[object, ...]]:
+class _Judged(NamedTuple):
+    """A plan of its kind; how what it gives is put into words, which only the best of a kind are."""
+
+    kind: str
+    name: str
+    tokens_per_s: float
+    in_words: Callable[[], str]
+    taken: bool
+
+
+def _trained(choice: TrainingChoice) -> Iterator[_Judged]:
     for plan in choice.plans:
         rate = plan.step.tokens_per_s if plan.step is not None else 0.0
-        text = phrase("strategy", "says.tokens_s", rate=grouped(round(rate))) if rate else _refusal(plan)
-        kind = named("strategy", strategy_family(plan.strategy))
-        yield kind, told(plan.strategy.name), rate, text, plan is choice.taken
+        in_words = partial(_trained_words, plan, rate)
+        yield _Judged(strategy_family(plan.strategy), plan.strategy.name, rate, in_words, plan is choice.taken)
+
+
+def _trained_words(plan: TrainingPlan, rate: float) -> str:
+    return phrase("strategy", "says.tokens_s", rate=grouped(round(rate))) if rate else _refusal(plan)
 
 
 def _refusal(plan: TrainingPlan) -> str:
@@ -49,14 +72,18 @@ def _refusal(plan: TrainingPlan) -> str:
     return phrase("strategy", "says.does_not_fit_rank" if split else "says.does_not_split", plan.memory)
 
 
-def _served(placement: Placement) -> Iterator[tuple[object, ...]]:
+def _served(placement: Placement) -> Iterator[_Judged]:
     for index, plan in enumerate(placement.plans):
-        rate, text = 0.0, phrase("strategy", "says.does_not_fit" if plan.splits else "says.does_not_split")
-        if plan.timing is not None:
-            rate, itl_s = plan.timing.sustained_tokens_per_s, seconds(plan.timing.itl_s)
-            text = phrase("strategy", "says.tokens_s_itl", rate=grouped(round(rate)), itl_s=itl_s)
-        kind = named("strategy", layout_family(plan.layout))
-        yield kind, plan.layout.name, rate, text, index == placement.recommended
+        rate = 0.0 if plan.timing is None else plan.timing.sustained_tokens_per_s
+        kind, taken = layout_family(plan.layout), index == placement.recommended
+        yield _Judged(kind, plan.layout.name, rate, partial(_served_words, plan), taken)
+
+
+def _served_words(plan: Plan) -> str:
+    if plan.timing is None:
+        return phrase("strategy", "says.does_not_fit" if plan.splits else "says.does_not_split")
+    rate, itl_s = grouped(round(plan.timing.sustained_tokens_per_s)), seconds(plan.timing.itl_s)
+    return phrase("strategy", "says.tokens_s_itl", rate=rate, itl_s=itl_s)
 
 
 @kept

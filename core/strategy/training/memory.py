@@ -5,7 +5,7 @@ two for its gradient, twelve for the optimizer (a copy of the weight, momentum a
 Ignored: communication buckets, an unsharded gradient on its way, the framework's own memory. All make it larger.
 """
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 from core.errors import OutOfRangeError, require_non_negative, require_positive
 from core.specs import ModelSpec
@@ -63,7 +63,9 @@ class ModelStates:
         return self.weights + self.gradients + self.optimizer
 
     def __add__(self, other: "ModelStates") -> "ModelStates":
-        return ModelStates(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
+        return ModelStates(
+            self.weights + other.weights, self.gradients + other.gradients, self.optimizer + other.optimizer
+        )
 
 
 def model_states(parameters: float, zero: int, ranks: int, precision: Precision = MIXED_ADAM) -> ModelStates:
