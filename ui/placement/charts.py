@@ -56,7 +56,9 @@ def latency_against_throughput(
     `dots` has plan, concurrency, itl_ms, tokens_per_s, on_front; `marks` role ("shown" or "pinned"), name, itl_ms,
     tokens_per_s, low_ms, high_ms. Left and up is better. `slo_ms` stands as a line that good plans are left of.
     """
-    palette, points, pointed = look.palette, rows_of(dots), rows_of(marks)
+    # by name: which plan is the quicker one where one asks does not tell their lines apart
+    points = sorted(rows_of(dots), key=lambda row: row["plan"])
+    palette, pointed = look.palette, rows_of(marks)
     times = [row["itl_ms"] for row in points] + [end for row in pointed for end in _band(row, points)]
     rates = [row["tokens_per_s"] for row in (*points, *pointed)]
     x_ends = [0.8 * min(times), 1.25 * max(times)]
@@ -126,7 +128,8 @@ def _band(mark: Row, points: list[Row]) -> tuple[float, float]:
     So the axis stays where it is while one asks for more sequences.
     """
     quickest = min((row["itl_ms"] for row in points if row["plan"] == mark["name"]), default=mark["itl_ms"])
-    return mark["low_ms"] * min(1.0, quickest / mark["itl_ms"]), mark["high_ms"]
+    low_ms = mark["low_ms"] * min(1.0, quickest / mark["itl_ms"])
+    return float(f"{low_ms:.9g}"), mark["high_ms"]  # the same to the last digit
 
 
 def _beside(look: Look, mark: Spec) -> Spec:
