@@ -6,6 +6,7 @@ full pipeline by all of it, and one sequence in it by one stage of many.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from core.clinic.case import Bars, bars
 from core.collectives.cost import ring_all_reduce
@@ -51,14 +52,14 @@ class Knob:
         """The slow rank's time over the others'."""
         return self.scenario.slowdown
 
-    @property
+    @cached_property
     def compute_s(self) -> float:
         """One rank's share of a decode step, undisturbed."""
         scenario = self.scenario
         gpu, dtype = scenario.gpu_spec, scenario.weight_dtype
         return batched_decode_step_s(scenario.model_spec, gpu, scenario.batch, dtype) / self.ranks
 
-    @property
+    @cached_property
     def comm_s(self) -> float:
         """The all-reduces of a decode step on the scenario's link, by the kernel that an engine picks."""
         step = Step(self.scenario.model_spec, self.ranks, self.scenario.batch)

@@ -7,6 +7,7 @@ microbatches in flight.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from heapq import heappop, heappush
 from math import ceil
 
@@ -47,28 +48,28 @@ class Pipe:
         for delay in (*self.link_delays, self.return_delay):
             require_non_negative(link_delay=float(delay))
 
-    @property
+    @cached_property
     def ranks(self) -> int:
         return len(self.stage_times) // self.chunks
 
-    @property
+    @cached_property
     def hops(self) -> tuple[Time, ...]:
         """The delay behind each stage; nothing behind the last."""
         if not self.link_delays or self.ranks == 1:
             return (0,) * len(self.stage_times)
         return (*self.link_delays, 0)
 
-    @property
+    @cached_property
     def traverse(self) -> Time:
         """How long one microbatch alone takes from the first stage to the end of the last: Σt + Σl."""
         return sum(self.stage_times) + sum(self.hops)
 
-    @property
+    @cached_property
     def work(self) -> tuple[Time, ...]:
         """How long a microbatch keeps each rank computing: its chunks' times together."""
         return self._of_each_rank(self.stage_times)
 
-    @property
+    @cached_property
     def pace(self) -> Time:
         """The shortest time between two microbatches: max t; with serial links max(t, l), blocking max(t + l).
 
@@ -213,16 +214,17 @@ def random_traffic(pipe: Pipe, rate: float, sequences: int, tokens: int, rng: np
     arrivals = np.cumsum(rng.exponential(1 / rate, whole("sequences", sequences)))
     waiting = [(float(time), whole("tokens", tokens)) for time in arrivals]
     steps = [(float(time), float(hop)) for time, hop in zip(pipe.stage_times, pipe.hops, strict=True)]
-    free, spent = [0.0] * len(steps), 0.0
+    return_delay, free, spent = float(pipe.return_delay), [0.0] * len(steps), 0.0
     while waiting:
         ready, left = heappop(waiting)
         moment = ready
         for stage, (time, hop) in enumerate(steps):
-            free[stage] = max(moment, free[stage]) + time
+            began = moment if moment > free[stage] else free[stage]
+            free[stage] = began + time
             moment = free[stage] + hop
         spent += free[-1] - ready
         if left > 1:
-            heappush(waiting, (free[-1] + float(pipe.return_delay), left - 1))
+            heappush(waiting, (free[-1] + return_delay, left - 1))
     items, span = sequences * tokens, free[-1] - float(arrivals[0])
     busy = items * sum(time for time, _ in steps) / len(steps)
     return Traffic(len(steps), busy / span, items / span, spent / items)
