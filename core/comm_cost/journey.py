@@ -12,7 +12,7 @@ from typing import Literal
 from core.collectives.cost import CollectiveCost
 from core.collectives.custom_all_reduce import Kernel
 from core.comm_cost.bill import Bill, Step
-from core.comm_cost.kernels import picked_all_reduce, picked_bill
+from core.comm_cost.kernels import picked_bill
 from core.models.parameters import count_parameters, distinct_expert_fraction
 from core.specs import LinkSpec
 
@@ -126,7 +126,7 @@ def journey(step: Step, link: LinkSpec) -> Journey:
     return Journey(
         bill=picked.bill,
         kernel=picked.kernel,
-        one_sum=picked_all_reduce(step.payload_bytes, step.tp_size, link),
+        one_sum=picked.one_sum,
         attention_s=a_parameter_s * count.attention / layers,
         mlp_s=a_parameter_s * mlp / layers,
         ends_s=a_parameter_s * (counted - count.attention - mlp),

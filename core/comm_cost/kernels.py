@@ -28,9 +28,10 @@ _IN_SWITCH_RANKS = 8
 
 @dataclass(frozen=True)
 class Picked:
-    """The kernel an engine picks, and the bill with it."""
+    """The kernel an engine picks, one sum by it, and the bill of a step's sums."""
 
     kernel: Kernel
+    one_sum: CollectiveCost
     bill: Bill
 
 
@@ -77,5 +78,6 @@ def in_switch_cost(payload_bytes: float, ranks: int, link: LinkSpec) -> Collecti
 
 def picked_bill(step: Step, link: LinkSpec) -> Picked:
     """The bill of a step by the kernel an engine picks for it."""
-    cost = picked_all_reduce(step.payload_bytes, step.tp_size, link).times(step.all_reduces)
-    return Picked(picked_kernel(step.payload_bytes, step.tp_size, link), Bill(step, cost))
+    one_sum = picked_all_reduce(step.payload_bytes, step.tp_size, link)
+    name = picked_kernel(step.payload_bytes, step.tp_size, link)
+    return Picked(name, one_sum, Bill(step, one_sum.times(step.all_reduces)))
