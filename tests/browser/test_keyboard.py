@@ -173,13 +173,17 @@ def test_nothing_in_the_header_lies_over_the_scenario(app, open_page):
     page.emulate_media(media="screen")
 
 
-def test_a_link_of_the_glossary_loads_nothing_anew_and_takes_the_scenario_along(app, open_page):
-    page = open_page(f"{app}/start_here?start_scene=glossary&tp=8")
-    page.evaluate("window.stays = true")
-    page.locator(".stMarkdown table a[href*=comm_cost]").first.click()
+def test_a_link_of_the_glossary_opens_its_scene_in_this_tab_and_takes_the_scenario_along(app, open_page):
+    """Also where this visit has left another scene open there."""
+    page = open_page(f"{app}/comm_cost?bill_scene=count&tp=8")
+    page.get_by_role("link", name="Start here").click()
+    arrive(page, "start_here")
+    page.get_by_role("tab", name="Glossary").click()
+    wait_for_address(page, "start_scene=glossary")
+    page.locator(".stMarkdown table a[href*='bill_scene=bench']").first.click()
     arrive(page, "comm_cost")
     assert "tp=8" in page.url
-    assert page.evaluate("window.stays")
+    page.get_by_role("tab", name="Bench", selected=True).wait_for()
 
 
 def test_a_first_visit_never_shows_what_is_asked_out_of_sight(app, open_page):

@@ -68,9 +68,9 @@ window.addEventListener('popstate', () => {
   acted = false;
 }, true);
 
-// Follow a link within the course as Back is followed, for which Streamlit listens: the visit goes on.
+// Follow a link to another page as Back is followed, for which Streamlit listens: the visit goes on.
 function visit(there) {
   keepBare();
-  if (there.href !== location.href) pushed(history.state, '', there);
+  pushed(history.state, '', there);
   window.dispatchEvent(new window.PopStateEvent('popstate', { state: history.state }));
 }

@@ -104,7 +104,8 @@ function onPress(event) {
   event.stopImmediatePropagation();
 }
 
-// A link within the course stays in this tab, and takes along what all pages share. To a page of it nothing is loaded anew.
+// A link within the course stays in this tab, and takes along what all pages share. For one of the navigation nothing is
+// loaded anew. One of the text may ask for a scene or a setting, where a visit that goes on would hold on to its own.
 function onClick(event) {
   const link = event.composedPath().find((part) => part.tagName === 'A' && part.href);
   if (!link?.closest('.course, [data-testid="stMarkdownContainer"]') || link.hasAttribute('download')) return;
@@ -116,12 +117,11 @@ function onClick(event) {
   link.href = there.href;
   link.target = '_self';
   setTimeout(() => link.setAttribute('href', written)); // what is shared is another by the next click
-  const isPage = [...document.querySelectorAll('.course a')].some(({ pathname }) => pathname === there.pathname);
   const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-  if (!isPage || !isPlain || find('.stApp').dataset.testConnectionState !== 'CONNECTED') return;
+  if (!link.closest('.course') || !isPlain || find('.stApp').dataset.testConnectionState !== 'CONNECTED') return;
   event.preventDefault();
   closeCourse();
-  if (!link.closest('.course') || there.pathname !== here.pathname) visit(there);
+  if (there.pathname !== here.pathname) visit(there);
 }
 
 function closeCourse() {
