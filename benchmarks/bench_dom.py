@@ -87,7 +87,7 @@ class Control:
     took_ms: list[float] = field(default_factory=list)
 
 
-OPEN_SCENE = "[role=tabpanel]:not([hidden])"
+OPEN_SCENE = '[class*="st-key-scene_"]'
 SLIDER = '[data-testid="stSlider"] input'
 SCRUBBER = ".player input[type=range]"
 LAB_01, LAB_04 = "sharding_math?shard_scene=see", "pipeline_bubble?pipe_scene=see"

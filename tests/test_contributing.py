@@ -114,7 +114,7 @@ def with_the_scene(name: str, text: str) -> str:
 
 
 def test_a_scene_takes_four_files(tmp_path):
-    """The four, changed in a copy of the app: the scene has its tab, its words and its figure."""
+    """The four, changed in a copy of the app: the scene has its name, its words and its figure."""
     assert len(SCENE) == 4
     for part in ("core", "ui", "runtime", "content", "data", "pages", "labs", ".streamlit", "streamlit_app.py"):
         (shutil.copytree if (ROOT / part).is_dir() else shutil.copy)(ROOT / part, tmp_path / part)
@@ -127,7 +127,8 @@ at.switch_page("pages/10_quiz.py")
 at.query_params["quiz_scene"] = "concepts"
 at.run()
 assert not at.exception and not at.error
-print([tab.label for tab in at.tabs], [title.value for title in at.title], [text.value for text in at.markdown])
+scenes = at.segmented_control(key="quiz_scene_shown").options
+print(scenes, [title.value for title in at.title], [text.value for text in at.markdown])
 """
     done = subprocess.run([sys.executable, "-c", seen], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-2000:]

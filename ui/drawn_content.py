@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 _OPENED = frozenset({"dialog"})
-"""What a visitor closes without a word to the server, which opens it each time; tabs and folds go by a value."""
+"""What a visitor closes without a word to the server, which opens it each time; folds go by a value."""
 
 
 _FIGURES = frozenset({"vega_lite_chart", "bidi_component"})

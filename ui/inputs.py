@@ -13,7 +13,7 @@ from runtime.content import slug
 from ui import address
 from ui.course.pages import PAGES
 from ui.lighter_state import state
-from ui.unseen import asked, is_unseen, out_of_sight
+from ui.unseen import asked, is_told, is_unseen, out_of_sight
 
 T = TypeVar("T", bound=int | str)
 KEYS = "keys"
@@ -104,24 +104,35 @@ def kept(key: str, options: Sequence[str], default: str) -> str:
 
 
 def option(
-    label: str, key: str, words: Mapping[str, str], default: str, *, help: str | None = None, listed: bool = False
+    label: str,
+    key: str,
+    words: Mapping[str, str],
+    default: str,
+    *,
+    help: str | None = None,
+    listed: bool = False,
+    in_one_line: bool = False,
 ) -> str:
     """One of a few, said in the words of the visit's language and named in the address by its key.
 
     Streamlit puts what it shows into the address, so the widget that is seen is not bound: what is picked there
-    goes to one out of sight, whose options are the keys. A row of buttons, or a list to search. Where nobody sees
-    the first, the second is enough.
+    goes to one out of sight, whose options are the keys. A row of buttons, in one line without its label where that
+    is asked for, or a list to search. Where nobody sees the first, the second is enough.
     """
     shown, keys = f"{key}_shown", list(words)
-    st.session_state[shown] = kept(key, keys, default)
+    now, asked_by = kept(key, keys, default), (shown, key, *words.values())
+    if is_unseen() or not is_told(shown, now, asked_by):
+        st.session_state[shown] = now
     if is_unseen():
-        return str(st.session_state[key])
-    given: dict[str, Any] = {"key": shown, "on_change": copy, "args": (shown, key), "help": help}
+        return now
+    given: dict[str, Any] = {"key": shown, "on_change": copy, "args": asked_by, "help": help}
     if listed:
         st.selectbox(label, keys, format_func=words.__getitem__, **given)
     else:
+        if in_one_line:
+            given |= {"label_visibility": "collapsed", "wrap": False}
         st.segmented_control(label, keys, format_func=words.__getitem__, required=True, **given)
-    return str(st.session_state[key])
+    return now
 
 
 def picked(key: str, default: str, options: Sequence[str] = ()) -> str:
@@ -225,5 +236,6 @@ def shortcut(key: str) -> str | None:
     return key if keys_act() else None
 
 
-def copy(source: str, target: str) -> None:
+def copy(source: str, target: str, *words: str) -> None:
+    """What a row of such words has picked. For its `on_change`."""
     st.session_state[target] = st.session_state[source]

@@ -44,7 +44,7 @@ _OF_THE_PAGE = frozenset({"navigation", "page_config_changed"})
 _AT_REST = frozenset({"session_status_changed", "auto_rerun", "stop_auto_rerun"})
 """What a browser takes to be of the run that has begun."""
 _WORDS = frozenset({"markdown", "html", "alert", "empty", ""})
-_CLEARED_IN = frozenset({"flex_container", "column", "expandable", "popover", "tab", "form", None})
+_CLEARED_IN = frozenset({"flex_container", "column", "expandable", "popover", "form", None})
 """Blocks that may have an element in the place of any block in them."""
 _MAIN = 0
 """The part of a page that its elements stand in; others have a sidebar, dialogs and toasts."""

@@ -35,6 +35,7 @@ PLACES: Mapping[str, str] = {
     "scenario": "the button that opens the scenario",
     "scenario_done": "the button that closes it; Escape presses it",
     "scenario_panel": "the scenario's fields",
+    "scene_": "what the open scene holds; on a wall it is laid out over screens",
     "speak_": "the button that changes the language, in the bar",
     "split_": "a figure and its margin: one under the other on a low wall",
     "tools": "the tools, on the overview",

@@ -237,33 +237,26 @@ def open_page(stem: str, *only: str, asking: Sequence[str] = ("question",)) -> P
     entry, look = course.entry(stem), shell.look()
     names = only or entry.names
     head = st.container(key="head")
-    titles = [entry.scenes[name] for name in names]
-    key, shown = f"{entry.prefix}_scene", f"{entry.prefix}_tabs"
-    index = names.index(inputs.kept(key, names, names[0]))
-    st.session_state[shown] = titles[index]
-    tabs = st.tabs(titles, key=shown, on_change=_open, args=(key, shown, dict(zip(titles, names, strict=True))))
-    shell.entitle(f"{titles[index]} · {entry.short} · Shardlab")
+    titles = {name: entry.scenes[name] for name in names}
+    scene = inputs.option(word("scenes"), f"{entry.prefix}_scene", titles, names[0], in_one_line=True)
+    shell.entitle(f"{titles[scene]} · {entry.short} · Shardlab")
+    body = st.container(key=f"scene_{scene}")
     foot = st.container(key="foot", horizontal=True, vertical_alignment="center")
-    revealed = _is_revealed(entry, names[index], asking)
-    shell.stand(stem, names[index])
-    held_axes.begin(f"{stem}.{names[index]}")
+    revealed = _is_revealed(entry, scene, asking)
+    shell.stand(stem, scene)
+    held_axes.begin(f"{stem}.{scene}")
     return Page(
         entry=entry,
         look=look,
         scenario=scenario_bar.scenario(),
-        scene=names[index],
+        scene=scene,
         names=names,
         head=head,
-        body=tabs[index],
+        body=body,
         foot=foot,
         revealed=revealed,
         asks=any(name in names for name in asking),
     )
-
-
-def _open(key: str, shown: str, names: Mapping[str, str]) -> None:
-    """The scene whose tab was picked, by its name."""
-    inputs.remember(key, names[st.session_state[shown]])
 
 
 def _is_revealed(entry: course.Entry, scene: str, asking: Sequence[str]) -> bool:

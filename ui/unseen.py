@@ -124,6 +124,20 @@ def _rests(state: SessionState, metadata: WidgetMetadata[Any], key: str, page: s
     )
 
 
+def is_told(key: str, value: object, asked_by: tuple[object, ...]) -> bool:
+    """Whether the browser says of a widget, asked by the same arguments of its callback, that it shows this value.
+
+    A widget that is set is sent, and drawn anew, in every run.
+    """
+    context = get_script_run_ctx()
+    if context is None:
+        return False
+    state = context.session_state._state
+    widget = state.get_widget_id_from_key(key)
+    metadata = state.get_widget_metadata(widget) if widget in state._new_widget_state.states else None
+    return metadata is not None and metadata.callback_args == asked_by and state[key] == value
+
+
 def install() -> None:
     """Let every session of this process keep what is out of sight. Doing it again changes nothing."""
     register = SessionState.register_widget

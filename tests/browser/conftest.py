@@ -169,6 +169,15 @@ def _note_error(message, errors: list[str]) -> None:
         errors.append(message.text)
 
 
+THE_SCENES = '.stElementContainer[class*="_scene_shown"]'
+"""Where a page names its scenes."""
+
+
+def open_scene(page) -> str:
+    """The scene that is open."""
+    return page.locator(f"{THE_SCENES} [aria-checked=true]").inner_text()
+
+
 def until(page, holds: Callable[[], bool]) -> None:
     """Wait until something holds, however late; at last it fails as an assertion does."""
     deadline_s = time.monotonic() + PATIENCE_MS / 1000

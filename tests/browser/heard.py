@@ -118,6 +118,7 @@ STEPPED = {
 """Each player after one step on: the slider and what is announced have moved."""
 
 ASKED = """- main:
+  - /children: equal
   - navigation "Pages of the course":
     - list:
       - listitem:
@@ -138,21 +139,19 @@ ASKED = """- main:
   - button "ES"
   - button /Present.+/
   - heading /Two GPUs share every layer.+/ [level=1]
-  - tablist:
-    - tab "Question" [selected]
-    - tab "See it"
-  - tabpanel "Question":
+  - radiogroup "Scenes":
+    - radio "Question" [checked]
+    - radio "See it"
+  - paragraph
+  - group "Speed of a token, in per cent of one GPU's":
     - /children: equal
-    - paragraph
-    - group "Speed of a token, in per cent of one GPU's":
-      - /children: equal
-      - slider "Speed of a token, in per cent of one GPU's"
-    - button "Show data"
-    - button "Download as PNG"
-    - button "Copy Vega-Lite spec"
-    - button "Fullscreen"
-    - img "Speed of a token, in per cent of one GPU's"
-    - paragraph: /Never tested here.+data-sheet time.+/
+    - slider "Speed of a token, in per cent of one GPU's"
+  - button "Show data"
+  - button "Download as PNG"
+  - button "Copy Vega-Lite spec"
+  - button "Fullscreen"
+  - img "Speed of a token, in per cent of one GPU's"
+  - paragraph: /Never tested here.+data-sheet time.+/
   - button /Back.+/
   - button /Reveal.+/
   - button /Next. See it.+/
@@ -162,10 +161,11 @@ ASKED = """- main:
 """Lab 03's question: the course, the scenario, the title, the scenes, what is asked, and the way on."""
 
 REVEALED = """- main:
-  - tabpanel "Question":
-    - img "Speed of a token, in per cent of one GPU's"
-    - img /Over PCIe 4 x16 a token takes.+/
-    - paragraph: /Over .+/
+  - radiogroup "Scenes":
+    - radio "Question" [checked]
+  - img "Speed of a token, in per cent of one GPU's"
+  - img /Over PCIe 4 x16 a token takes.+/
+  - paragraph: /Over .+/
   - button /Reveal.+/ [disabled]
   - button /Next. See it.+/
 - status: /Question. Speed of a token, in per cent of one GPU's. 183 %/

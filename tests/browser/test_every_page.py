@@ -10,7 +10,7 @@ import pytest
 
 from runtime import content
 from scripts.settled import SCREEN, turn
-from tests.browser.conftest import arrive, press, settle, wait_for_address
+from tests.browser.conftest import THE_SCENES, arrive, open_scene, press, settle, wait_for_address
 from tests.browser.measures import HEADLESS, INK, MAGNIFIED, TOUCH, TYPE, WIDER, cramped, screens
 from ui.course.pages import LABS, OVERVIEW, PAGES, SCENES, START, after
 
@@ -109,8 +109,10 @@ def magnified(page) -> list[str]:
 
 
 def open_tab(page, title: str) -> None:
-    """Open a scene, on a wall too, where its tab is out of sight."""
-    page.get_by_role("tab", name=title, exact=True, include_hidden=True).dispatch_event("click")
+    """Open a scene, on a wall too, where its name is out of sight."""
+    page.locator(THE_SCENES).get_by_role("radio", name=title, exact=True, include_hidden=True).dispatch_event(
+        "click"
+    )
     settle(page)
 
 
@@ -307,11 +309,6 @@ def test_a_lab_is_presented_by_keyboard_alone(app, open_page, lab):
     assert walked == expected
     following = after(lab)
     assert page.url.split("?")[0].endswith("/" if following is OVERVIEW else following.stem)
-
-
-def open_scene(page) -> str:
-    """The scene that is open."""
-    return page.get_by_test_id("stTabs").locator("[aria-selected=true]").inner_text()
 
 
 def test_notes_on_another_device_follow_the_wall_by_the_server(app, open_page):

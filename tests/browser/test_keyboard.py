@@ -2,7 +2,7 @@
 
 import re
 
-from tests.browser.conftest import arrive, press, settle, until, wait_for_address
+from tests.browser.conftest import THE_SCENES, arrive, open_scene, press, settle, until, wait_for_address
 from tests.browser.heard import ASKED, REVEALED, hear
 from tests.browser.test_every_page import faults, lasting, misnamed
 
@@ -59,7 +59,7 @@ def test_after_a_prediction_by_mouse_v_reveals_n_goes_on_and_the_guess_stays(app
     page.reload()
     settle(page)
     press(page, "b")
-    page.get_by_role("tab", name="Question", selected=True).wait_for()
+    page.get_by_role("radio", name="Question", checked=True).wait_for()
     wait_for_address(page, f"bill_guess={guess}")
     assert page.get_by_role("slider").first.input_value() == guess
 
@@ -169,7 +169,7 @@ def test_nothing_in_the_header_lies_over_the_scenario(app, open_page):
         assert lasting(page, faults, "region", "landmark-unique") == []
         page.keyboard.press("Escape")
     page.emulate_media(media="print")
-    assert not page.locator(".st-key-bar, [role=tablist], .st-key-foot button").filter(visible=True).count()
+    assert not page.locator(f".st-key-bar, {THE_SCENES}, .st-key-foot button").filter(visible=True).count()
     page.emulate_media(media="screen")
 
 
@@ -194,7 +194,7 @@ def test_a_first_visit_never_shows_what_is_asked_out_of_sight(app, open_page):
     processor = page.context.new_cdp_session(page)
     processor.send("Emulation.setCPUThrottlingRate", {"rate": 6})
     page.goto(f"{app}/sharding_math?shard_scene=build&tp=4&shard_guess=3")
-    page.get_by_test_id("stTabs").wait_for()
+    page.locator(THE_SCENES).wait_for()
     processor.send("Emulation.setCPUThrottlingRate", {"rate": 1})
     page.wait_for_function("frames => window.frames_seen > frames", arg=page.evaluate("window.frames_seen") + 3)
     assert held
@@ -207,8 +207,7 @@ def test_a_first_visit_never_shows_what_is_asked_out_of_sight(app, open_page):
 
 def view(page) -> str:
     """The page and scene that are open."""
-    scene = page.get_by_test_id("stTabs").locator("[aria-selected=true]").inner_text()
-    return f"{page.url.split('/')[-1].split('?')[0]}: {scene}"
+    return f"{page.url.split('/')[-1].split('?')[0]}: {open_scene(page)}"
 
 
 def views(page, go, times: int) -> list[str]:
@@ -230,17 +229,17 @@ SLOWER = """() => {
 
 
 def test_each_view_is_one_entry_of_the_history_and_back_and_forward_bring_it(app, open_page):
-    """Tabs added none, N added some, and leaving a page added two, one of them a view that nobody had seen."""
+    """A pressed scene added none, N added some, and leaving a page two, one of them a view that nobody had seen."""
     page = open_page(f"{app}/comm_cost")
     before = page.evaluate("history.length")
     seen = ["comm_cost: Question"]
     for act in (
-        lambda: page.get_by_role("tab", name="See it").click(),
+        lambda: page.get_by_role("radio", name="See it").click(),
         lambda: page.keyboard.press("n"),
         lambda: page.keyboard.press("b"),
-        lambda: page.get_by_role("tab", name="Limits").click(),
+        lambda: page.get_by_role("radio", name="Limits").click(),
         lambda: page.keyboard.press("n"),
-        lambda: page.get_by_role("tab", name="See it").click(),
+        lambda: page.get_by_role("radio", name="See it").click(),
         lambda: page.get_by_role("link", name="01 Sharding").click(),
     ):
         seen += views(page, act, 1)

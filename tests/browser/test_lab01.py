@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.browser.conftest import press, settle, until, wait_for_address
+from tests.browser.conftest import open_scene, press, settle, until, wait_for_address
 from tests.browser.measures import INK, TOUCH, TYPE
 from tests.browser.test_every_page import lasting
 from ui.sharding_math.rows import RANKS
@@ -64,12 +64,12 @@ def test_n_walks_the_steps_and_then_the_scenes_and_b_walks_back(stepper):
         assert step(stepper) == name
     assert "shard_scene=see" in stepper.url
     press(stepper, "n")
-    assert "Count" in stepper.get_by_test_id("stTabs").locator("[aria-selected=true]").inner_text()
+    assert "Count" in open_scene(stepper)
     press(stepper, "b")
     stepper.wait_for_selector(".stepper .block", state="attached")
     assert step(stepper) == "whole"
     press(stepper, "b")
-    assert "Question" in stepper.get_by_test_id("stTabs").locator("[aria-selected=true]").inner_text()
+    assert "Question" in open_scene(stepper)
 
 
 def test_arrows_walk_too(stepper):
@@ -215,7 +215,7 @@ def test_a_phone_shows_four_ranks_and_every_rank_of_a_layer_without_scrolling_si
     page.locator(".track button").nth(1).click()  # the ranks' names can be pressed now
     page.locator(".rank-hit").first.wait_for()
     assert page.evaluate(TOUCH) == []
-    page.get_by_role("tab", name="Count it").click()
+    page.get_by_role("radio", name="Count it").click()
     settle(page)
     page.locator(".still svg text:visible").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

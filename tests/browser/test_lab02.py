@@ -106,7 +106,7 @@ def test_a_recorded_run_has_its_verdicts_its_letters_and_offers_no_run_in_public
     assert set(verdicts) >= {"tp_size", "bytes", "bytes_per_token", "all_reduces_per_token", "identical"}
     for field in ("tp_size", "bytes", "bytes_per_token", "all_reduces_per_token", "identical"):
         assert "ok" in verdicts[field], field
-    page.get_by_role("tab", name="See it", exact=True).click()
+    page.get_by_role("radio", name="See it", exact=True).click()
     page.get_by_role("slider", name="Letter").focus()
     page.keyboard.press("ArrowRight")
     until(page, lambda: "he went" in page.locator(".st-key-reading_see-written").inner_text())
@@ -118,7 +118,7 @@ def test_a_recorded_run_has_its_verdicts_its_letters_and_offers_no_run_in_public
     page.keyboard.press("ArrowRight")
     page.wait_for_function(f"before => {drawn}.every((svg, at) => svg !== before[at])", arg=before)
     page.evaluate("() => { WebSocket.prototype.send = window.sends; }")
-    page.get_by_role("tab", name="Bench", exact=True).click()
+    page.get_by_role("radio", name="Bench", exact=True).click()
     page.get_by_text("Live runs are off").first.wait_for()
     assert page.get_by_role("button", name=RUN).count() == 0
 
@@ -158,5 +158,5 @@ class TestLive:
         page = open_page(f"{server.url}/{BENCH}")
         begin(page)
         ranks_of(server)
-        page.get_by_role("tab", name="Limits").click()
+        page.get_by_role("radio", name="Limits").click()
         server.wait_for_none()

@@ -17,7 +17,7 @@ def test_a_deep_link_is_right_as_the_first_visit_to_a_cold_server(cold_server, o
     page = open_page(f"{cold_server}/comm_cost?bill_scene=count&tp=4")
     wait_for_summary(page, "TP=4")
     assert page.locator(".course [aria-current=page]").inner_text() == "03 The bill"
-    assert page.get_by_role("tab", name="Count it").get_attribute("aria-selected") == "true"
+    assert page.get_by_role("radio", name="Count it").get_attribute("aria-checked") == "true"
     assert page.get_by_role("dialog").count() == 0
     wait_for_address(page, "bill_scene=count")
     wait_for_address(page, "tp=4")
@@ -28,7 +28,7 @@ def test_garbage_in_the_address_gives_defaults_and_one_line(app, open_page):
     line = page.get_by_text("Ignored in the address").inner_text()
     for name in ("tp", "model", "bill_scene", "nonsense"):
         assert name in line
-    assert page.get_by_role("tab", name="Question").get_attribute("aria-selected") == "true"
+    assert page.get_by_role("radio", name="Question").get_attribute("aria-checked") == "true"
     assert page.get_by_test_id("stException").count() == 0
 
 
@@ -75,7 +75,7 @@ def test_back_and_forward_bring_the_scenario_of_their_address_and_the_bar_says_i
     size.press("Enter")
     wait_for_address(page, "tp=8")
     # what a page had of its own comes back with it
-    page.get_by_role("tab", name="Bench", exact=True).click()
+    page.get_by_role("radio", name="Bench", exact=True).click()
     wait_for_address(page, "pipe_scene=bench")
     page.go_back()  # the scene before
     page.wait_for_url(lambda url: "pipe_scene" not in url)

@@ -1,5 +1,5 @@
 () => {
-    const targets = `button, a[href], summary, input, select, textarea, [role=button], [role=tab], [role=radio], [role=switch],
+    const targets = `button, a[href], summary, input, select, textarea, [role=button], [role=radio], [role=switch],
         [role=checkbox], [role=option], [role=combobox], [data-rac]:has(> [data-testid=stSliderThumbValue])`;
     const above = (place) => place.parentElement ?? place.getRootNode().host;
     const pointed = (place) => getComputedStyle(place).cursor === 'pointer' && getComputedStyle(above(place)).cursor !== 'pointer';

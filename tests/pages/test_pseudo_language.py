@@ -130,7 +130,7 @@ def shown(node) -> Iterator[str]:
     )
     yield from re.findall(r'(?:aria-label|title|alt)="([^"]*)"', getattr(proto, "body", ""))
     yield from (one if isinstance(one, str) else one.content for one in getattr(proto, "options", ()))
-    for part in ("tab", "expandable", "popover"):
+    for part in ("expandable", "popover"):
         if hasattr(proto, part):
             yield getattr(getattr(proto, part), "label", "")
     if kind == "arrow_data_frame":

@@ -127,3 +127,37 @@ def test_a_value_that_new_limits_refuse_is_not_kept():
     assert said(app.run())[2] == 7
     app.session_state["slide"] = 70
     assert said(app.run())[2] == 3
+
+
+def worded() -> None:
+    import streamlit as st
+
+    from ui import inputs
+
+    st.session_state.setdefault("_address", {})
+    st.session_state.setdefault("_heard", set())
+    words = {"a": "one", "b": "two"} if st.session_state.get("words") else {"a": "uno", "b": "dos"}
+    st.session_state["said"] = inputs.option("option", "option", words, "a")
+
+
+def test_a_row_that_shows_what_it_should_is_not_set_and_one_in_other_words_or_from_elsewhere_is():
+    """A widget that is set is sent in each run, though nothing of it changed."""
+    app = AppTest.from_function(worded).run()
+
+    def told() -> tuple[bool, list[str], str]:
+        assert not app.exception
+        row = app.segmented_control(key="option_shown")
+        return row.proto.set_value, list(row.proto.raw_values), app.session_state["said"]
+
+    assert told() == (True, ["uno"], "a")
+    app.run()
+    assert told() == (False, [], "a")
+    app.segmented_control(key="option_shown").set_value("b").run()
+    assert told() == (False, [], "b")
+    app.session_state["option"] = "a"
+    app.run()
+    assert told() == (True, ["uno"], "a")
+    app.segmented_control(key="option_shown").set_value("b").run()
+    app.session_state["words"] = True
+    app.run()
+    assert told() == (True, ["two"], "b")

@@ -164,20 +164,11 @@ document.addEventListener('click', onSkip, true);
 for (const way of ['click', 'auxclick']) document.addEventListener(way, onClick, true);
 matchMedia('(min-width: 900px)').addEventListener('change', closeCourse);
 document.addEventListener('focusin', (event) => { last = event.target; }, true);
-// A phone's row of tabs is longer than it is wide: the tab of a scene that was opened by its address is in sight.
-let tabbed = '';
-function showTab() {
-  const tab = find('[role="tab"][aria-selected="true"]'), place = tab?.getBoundingClientRect();
-  if (!place?.width || tabbed === now.view) return;
-  tabbed = now.view;
-  if (place.top >= 0 && place.bottom <= innerHeight) tab.scrollIntoView({ block: 'nearest', inline: 'center' });
-}
 
 let waiting = null;
 function afterChange() {
   waiting = null;
   keepFocus();
-  showTab();
   sayOfPage();
   markFromServer();
   watchWall(now.present);

@@ -5,6 +5,7 @@
 const SMALL = [1280, 720], LARGE = [1920, 1080];
 const LEAST_ROOT = 24, ROOT = 28; // px, on a small and on a large wall
 const LOW = [1500, 900]; // px; a wall smaller than this either way draws its figures lower, and over its whole width
+const SCENE = '[class*="st-key-scene_"]';
 const CONTROLS = '[class*="st-key-controls_"]'; // one row of them is one part
 const AIR = 8; // px over the foot, for letters that are higher than their line
 const BEYOND = 4000; // px, for what may stand out of its place
@@ -96,12 +97,12 @@ function cut(boxes, top, room) {
 
 // Lay the open scene out over its screens, and show the one that is turned to.
 function layScreens() {
-  const [head, tabs, foot] = ['.st-key-head', '[data-testid="stTabs"]', '.st-key-foot'].map((part) => document.querySelector(part));
-  if (!wall.presenting || !head || !tabs || !foot) return showScreens([], []);
-  const flow = [head, tabs];
+  const [head, body, foot] = ['.st-key-head', SCENE, '.st-key-foot'].map((part) => document.querySelector(part));
+  if (!wall.presenting || !head || !body || !foot) return showScreens([], []);
+  const flow = [head, body];
   flow.forEach((part) => { part.style.top = ''; });
   const answered = foot.querySelector('.st-key-hide') !== null; // an answer begins with its first screen
-  const scene = `${location.pathname} ${tabs.querySelector('[aria-selected=true]')?.textContent} ${answered}`;
+  const scene = `${location.pathname} ${KEY.exec(body.className)[1]} ${answered}`;
   if (scene !== wall.scene) {
     Object.assign(wall, { scene, at: 0, ...ANEW });
     scaleWall();
@@ -211,11 +212,11 @@ const heights = new ResizeObserver(layLater);
 function watchWall(presenting) {
   wall.presenting = presenting;
   scaleWall();
-  const tabs = document.querySelector('[data-testid="stTabs"]');
-  if (tabs && tabs !== wall.tall) {
+  const body = document.querySelector(SCENE);
+  if (body && body !== wall.tall) {
     heights.disconnect();
-    heights.observe(tabs);
-    wall.tall = tabs;
+    heights.observe(body);
+    wall.tall = body;
   }
   layLater();
 }

@@ -185,7 +185,7 @@ class Stepper extends Player {
     const within = (selector) => target instanceof Element && target.closest(selector) !== null;
     if (within(`${WRITES}, [role=slider], input[type=range]`)) return null;
     const isArrow = key === 'ArrowRight' || key === 'ArrowLeft';
-    if (isArrow && within('[role=tab], [role=radiogroup], [role=radio], [data-follow], [role=menu], [role=grid]')) return null;
+    if (isArrow && within('[role=radiogroup], [role=radio], [data-follow], [role=menu], [role=grid]')) return null;
     const clicker = this.model.present ? { pagedown: 1, pageup: -1 } : {};
     const by = { n: 1, arrowright: 1, b: -1, arrowleft: -1, ...clicker }[key.toLowerCase()];
     const next = this.index + (by ?? 0);

@@ -255,7 +255,7 @@ function same(data, before) {
 }
 
 const WRITES = 'input:not([type=range], [type=radio], [type=checkbox], [type=button]), textarea, select, [contenteditable=true], [role=combobox], [role=textbox], [role=option]';
-const PRESSES = 'button, summary, a[href], input[type=radio], input[type=checkbox], [role=button], [role=radio], [role=tab], [role=switch], [role=checkbox], [role=menuitem]';
+const PRESSES = 'button, summary, a[href], input[type=radio], input[type=checkbox], [role=button], [role=radio], [role=switch], [role=checkbox], [role=menuitem]';
 
 // A control that was reached by the keyboard keeps the space bar. One that the mouse has just pressed has had its turn.
 let clicked = null;
