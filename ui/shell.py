@@ -151,7 +151,7 @@ def run() -> None:
     if presenting():
         st.html(f"<style>{_read(_CSS.with_name('present.css'))}</style>")
     width = 4000 if presenting() else theme.COLUMN_PX
-    with st.container(horizontal_alignment="center"), st.container(width=width, key="column"):
+    with st.container(width=width, key="column"):
         notice = st.container()
         with operators.rerun(page.url_path or OVERVIEW.stem), guarded(page.url_path or OVERVIEW.stem):
             notes.draw() if reads else page.run()

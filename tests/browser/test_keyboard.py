@@ -53,8 +53,11 @@ def test_after_a_prediction_by_mouse_v_reveals_n_goes_on_and_the_guess_stays(app
     wait_for_address(page, "bill_revealed=true")
     guess = re.search(r"bill_guess=(\d+)", page.url)[1]
     page.get_by_role("slider").first.focus()
+    page.evaluate(f"{SCROLLED} = 1e5")
+    assert page.evaluate(SCROLLED)
     press(page, "n")
     wait_for_address(page, "bill_scene=see")
+    assert not page.evaluate(SCROLLED), "a scene begins at its top"
     assert f"bill_guess={guess}" in page.url
     page.reload()
     settle(page)
@@ -203,6 +206,9 @@ def test_a_first_visit_never_shows_what_is_asked_out_of_sight(app, open_page):
     settle(page)
     assert page.evaluate("[...window.shown]") == []
     wait_for_address(page, "shard_guess=3")
+
+
+SCROLLED = "document.querySelector('[data-testid=stMain]').scrollTop"
 
 
 def view(page) -> str:

@@ -173,7 +173,12 @@ function afterChange() {
   markFromServer();
   watchWall(now.present);
 }
-new MutationObserver(() => { waiting ??= setTimeout(afterChange, 100); }).observe(document.body, { subtree: true, attributeFilter: ['disabled'], childList: true });
+function afterAWhile() {
+  waiting ??= setTimeout(afterChange, 100);
+}
+// what is wider than its place, and so is reached by the keyboard, is another thing in a window of another width
+window.addEventListener('resize', afterAWhile);
+new MutationObserver(afterAWhile).observe(document.body, { subtree: true, attributeFilter: ['disabled'], childList: true });
 
 // The style sheets of the other theme are the server's: it is told where the visitor's system turns dark while the page is open.
 const isDark = (element) => Number(/\d+/.exec(getComputedStyle(element.closest('.stApp') ?? document.body).backgroundColor)) < 128;
@@ -198,6 +203,7 @@ export default function ({ data, parentElement, setStateValue }) {
   }
   // a projected link on a phone is the same page, for reading
   if (data.present && !now.present && (innerWidth <= PHONE_PX[0] || innerHeight <= PHONE_PX[1])) press('.st-key-go_present');
+  if (now.view && data.view && data.view !== now.view) find('[data-testid="stMain"]').scrollTop = 0; // another scene begins at its top
   const isOpened = data.presides !== now.presides;
   now = data;
   if (isOpened) nameRoom();
@@ -206,7 +212,7 @@ export default function ({ data, parentElement, setStateValue }) {
   watchWall(data.present);
   followTheWall(data.view, data.present, data.reads);
   keepVoter(data.voter, (kept) => setStateValue('voter', kept));
-  waiting ??= setTimeout(afterChange, 100);
+  afterAWhile();
   const dark = isDark(parentElement.host ?? parentElement);
   if (dark !== data.dark) setStateValue('dark', dark);
 }
