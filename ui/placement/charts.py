@@ -170,10 +170,19 @@ def _by_the_edge(mark: Row, ends: Sequence[float]) -> bool:
 def _crosses(line: list[Row], end: Row) -> bool:
     """Whether a plan's line runs through the place of a name, which hangs under the lower end of another's."""
     wide = 1.02 + 0.012 * len(end["plan"])
+    place = {
+        "itl_ms": (end["itl_ms"] / wide, end["itl_ms"] * wide),
+        "tokens_per_s": (0.62 * end["tokens_per_s"], 0.96 * end["tokens_per_s"]),
+    }
     for here, there in pairwise(line):
+        if any(
+            max(here[name], there[name]) <= low or min(here[name], there[name]) >= high
+            for name, (low, high) in place.items()
+        ):
+            continue
         for step in range(9):
-            x, y = (here[name] ** (1 - step / 8) * there[name] ** (step / 8) for name in ("itl_ms", "tokens_per_s"))
-            if 1 / wide < x / end["itl_ms"] < wide and 0.62 < y / end["tokens_per_s"] < 0.96:
+            on_the_way = {name: here[name] ** (1 - step / 8) * there[name] ** (step / 8) for name in place}
+            if all(low < on_the_way[name] < high for name, (low, high) in place.items()):
                 return True
     return False
 
