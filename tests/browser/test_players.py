@@ -91,3 +91,16 @@ def test_a_wall_has_the_whole_schedule_its_controls_and_no_type_under_24_px(app,
     assert len(sizes) >= 7
     assert min(sizes) >= 24
     assert min(size for _, size in saved(page, tmp_path)) >= 24
+
+
+def test_a_puzzle_that_leaves_the_page_draws_nothing_more(app, open_page):
+    """It has no colours there; the watch of its size is ended a moment after it has left."""
+    page = open_page(f"{app}/puzzles")
+    page.locator(".board li").first.wait_for()
+    page.evaluate("""() => {
+        for (const place of document.querySelectorAll('[data-testid^=stBidiComponent]')) {
+            if (place.shadowRoot?.querySelector('.board') ?? place.querySelector('.board')) place.remove();
+        }
+        return new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)));
+    }""")
+    assert not page.locator(".board").count()

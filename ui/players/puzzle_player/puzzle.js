@@ -21,7 +21,7 @@ class Puzzles {
     this.figure = root.querySelector('figure');
     this.find = (selector) => this.figure.querySelector(selector);
     this.live = liveIn(this.figure);
-    this.watch = new ResizeObserver(() => this.model && this.draw());
+    this.watch = new ResizeObserver(() => this.model && this.figure.isConnected && this.draw());
     this.watch.observe(this.figure);
     this.does = Object.fromEntries(['hint', 'again', 'next'].map((name) => [name, made('button', { type: 'button', onclick: () => this[name]() })]));
     for (const [name, button] of Object.entries(this.does)) button.dataset.does = name;
