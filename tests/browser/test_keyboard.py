@@ -181,12 +181,12 @@ def test_a_link_of_the_glossary_opens_its_scene_in_this_tab_and_takes_the_scenar
     page = open_page(f"{app}/comm_cost?bill_scene=count&tp=8")
     page.get_by_role("link", name="Start here").click()
     arrive(page, "start_here")
-    page.get_by_role("tab", name="Glossary").click()
+    page.get_by_role("radio", name="Glossary").click()
     wait_for_address(page, "start_scene=glossary")
     page.locator(".stMarkdown table a[href*='bill_scene=bench']").first.click()
     arrive(page, "comm_cost")
     assert "tp=8" in page.url
-    page.get_by_role("tab", name="Bench", selected=True).wait_for()
+    page.get_by_role("radio", name="Bench", checked=True).wait_for()
 
 
 def test_a_first_visit_never_shows_what_is_asked_out_of_sight(app, open_page):
