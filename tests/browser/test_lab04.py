@@ -51,9 +51,7 @@ def test_the_player_is_at_rest_until_space_is_pressed_and_again_after(player):
 
 def test_space_is_left_to_a_button_that_the_keyboard_has_reached(player):
     """On the control that asks for p, Space is the control's own."""
-    player.get_by_test_id("stButtonGroup").first.get_by_role("button").or_(
-        player.get_by_test_id("stButtonGroup").first.get_by_role("radio")
-    ).first.focus()
+    player.locator(".st-key-pipe_p [role=radio]").first.focus()
     player.keyboard.press("Space")
     player.wait_for_timeout(400)
     assert at_rest(player)
