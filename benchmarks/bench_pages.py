@@ -136,10 +136,10 @@ def rerun_s(app: AppTest, **moved: int | str) -> float:
 
 
 def measured(app: AppTest, base: AppTest, rounds: int, models: Sequence[str]) -> tuple[float, float, float, float]:
-    """The medians of the bare page's reruns, of a first look at a batch, at a model, and of another at a batch.
+    """A rerun of the bare page in seconds; times that, a first look at a batch, at a model, and another at a batch.
 
-    In seconds; 0 without models. One of the bare page stands before each of the others: what else the machine does
-    meets both.
+    Medians; 0 without models. One of the bare page stands before each of the others, which is held against that
+    one: what else the machine does meets both.
     """
     batches = [{"batch": batch} for batch in range(3, 3 + rounds)]
     others = [{"model": model, "prompt": next(_prompts)} for model in models]
@@ -147,8 +147,8 @@ def measured(app: AppTest, base: AppTest, rounds: int, models: Sequence[str]) ->
         (rerun_s(base, batch=turn), rerun_s(app, **moved))
         for turn, moved in enumerate(batches + batches + others, 3)
     ]
-    pages = [page_s for _, page_s in spent]
-    first, again, other = pages[:rounds], pages[rounds : 2 * rounds], pages[2 * rounds :]
+    ratios = [page_s / bare_s for bare_s, page_s in spent]
+    first, again, other = ratios[:rounds], ratios[rounds : 2 * rounds], ratios[2 * rounds :]
     return median(bare_s for bare_s, _ in spent), median(first), median(other or [0.0]), median(again)
 
 
@@ -169,16 +169,14 @@ def main() -> int:
             app = visit(page, scene)
             rerun_s(app, batch=2)
             del _profiles[:]
-            bare_s, *pages_s = measured(app, base, asked.rounds, () if asked.profile else MOVED)
-            ratios = [page_s / bare_s for page_s in pages_s]
+            bare_s, *ratios = measured(app, base, asked.rounds, () if asked.profile else MOVED)
             rows.append((f"{page.stem} {scene}", *ratios))
             slow += any(ratio > most for ratio, (_, most) in zip(ratios, COLUMNS, strict=True))
             print(f"{page.stem:16} {scene:12} {1e3 * bare_s:6.1f} ms {' '.join(f'{one:6.1f}' for one in ratios)}")
             sys.stdout.flush()
     for widgets in () if asked.profile or asked.only else WIDGETS:
-        bare_s, first_s, _, again_s = measured(bare_with(widgets), base, asked.rounds, ())
-        ratios = f"{first_s / bare_s:6.1f} {'':6} {again_s / bare_s:6.1f}"
-        print(f"{'bare page, with':16} {widgets:3} widgets {'':12} {ratios}")
+        _, first, _, again = measured(bare_with(widgets), base, asked.rounds, ())
+        print(f"{'bare page, with':16} {widgets:3} widgets {'':12} {first:6.1f} {'':6} {again:6.1f}")
     if asked.profile:
         pages = _profiles[1::2]  # the bare page's stand between
         half = len(pages) // 2
