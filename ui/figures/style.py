@@ -237,7 +237,7 @@ def _fields(spec: Any) -> set[str]:
         part = left.pop()
         if isinstance(part, str):
             named.update(re.findall(r"\bdatum\.(\w+)", part) if "datum." in part else ())
-        elif isinstance(part, Mapping):
+        elif isinstance(part, dict):
             named.update([part["field"]] if isinstance(part.get("field"), str) else ())
             left += [value for key, value in part.items() if key != "labelExpr"]
         elif isinstance(part, list | tuple):
