@@ -1,4 +1,4 @@
-"""The course's navigation: its menus, where the focus is, and that a link of it loads nothing anew."""
+"""The navigation of the course: its menus, the focus, that no link of it loads a page anew; the row of scenes."""
 
 from urllib.parse import urlsplit
 
@@ -74,3 +74,14 @@ def test_on_a_phone_one_button_opens_all_pages_and_nothing_else_is_a_stop_of_the
     arrive(page, "find_it")
     assert not links.first.is_visible()
     assert "tp=8" in page.url
+
+
+def test_on_a_phone_the_scene_that_an_address_opens_is_in_sight_and_not_under_the_fade(app, open_page):
+    """The row is longer than a phone is wide, and its ends fade where more of it follows."""
+    page = open_page(f"{app}/sharding_math?shard_scene=bench", width=PHONE[0], height=PHONE[1])
+    row = page.get_by_role("radiogroup", name="Scenes")
+    fade_px = row.evaluate("row => parseFloat(getComputedStyle(row).maskImage.match(/[0-9.]+px/)[0])")
+    chosen, shown = row.get_by_role("radio", checked=True).bounding_box(), row.bounding_box()
+    before_px = chosen["x"] - shown["x"]
+    behind_px = shown["width"] - before_px - chosen["width"]
+    assert min(before_px, behind_px) >= fade_px - 1  # a row scrolls by whole pixels
