@@ -3,7 +3,6 @@
 from core.course.quiz import PASS_FRACTION, paper
 from ui import inputs, scenes
 from ui.course import pages as course
-from ui.figures.frames import frame
 from ui.quiz import charts, words
 from ui.quiz import desk as quiz_desk
 
@@ -29,7 +28,7 @@ def your_score() -> None:
         page.say("score.none")
         return
     page.verdict("ok" if score.passed else "open", "score.passed" if score.passed else "score.not_yet")
-    bars = frame(words.concept_bars(score))
+    bars = words.concept_bars(score)
     page.figure(charts.score_bars(bars, PASS_FRACTION, page.look), "score.reading", bars, "score")
     if score.weak:
         page.say("score.weak")

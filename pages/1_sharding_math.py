@@ -8,7 +8,6 @@ from core.sharding_math.numerics import PRECISIONS, SUM_ORDERS
 from core.sharding_math.rounding import Trial
 from core.sharding_math.submission import TASKS
 from ui import address, inputs, learner_panel, scenes
-from ui.figures.frames import frame
 from ui.sharding_math import charts, figures, rows, words
 
 page = scenes.open_page("sharding_math")
@@ -49,7 +48,7 @@ def question() -> None:
 
 
 def ledger(reading: str) -> None:
-    table = frame(rows.ledger_cells(scenario))
+    table = rows.ledger_cells(scenario)
     page.figure(charts.ledger_strip(table, look), reading, table, "ledger")
 
 

@@ -8,7 +8,6 @@ from core.placement.cases import case_plans
 from ui import inputs, scenes, tested
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.rows import BillRow
-from ui.figures.frames import frame
 from ui.placement import accuracy as placement_accuracy
 from ui.placement import answer, charts, more, rows, words
 from ui.placement import bench as placement_bench
@@ -28,7 +27,7 @@ with page.controls("cases"):
 
 
 def bars(drawn: list[BillRow], reading: str, name: str) -> None:
-    table = frame(rows.without_details(drawn) if look.present else drawn)
+    table = rows.without_details(drawn) if look.present else drawn
     page.figure(bill_bars(table, look, axis_end_ms(table)), reading, table, name)
 
 
@@ -47,7 +46,7 @@ def plan() -> None:
     notes, aside = ("plan.note_itl", "plan.note_ttft"), {"rate": ["plan.note_rate", "plan.note_room"]}
     with page.beside(*(notes if is_told else ()), **(aside if is_told else {})):
         if placement.fitting:
-            dots = frame(rows.curve_dots(placement, asked.shown))
+            dots = rows.curve_dots(placement, asked.shown)
             low, high, _ = asked.question.band
             marks = rows.marked("shown", shown, (low, high)) + rows.marked("pinned", asked.pinned, (low, high))
             slo_s = asked.question.demand.slo_itl_s

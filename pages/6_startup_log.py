@@ -9,7 +9,6 @@ from core.startup_log import weight_rules
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given, Report
 from ui import address, inputs, paste, scenes
-from ui.figures.frames import frame
 from ui.startup_log import charts, report, words
 
 AS_LOGGED, UNDECIDED = "as the log says", "undecided"
@@ -80,12 +79,12 @@ def formulas() -> None:
     with page.beside(
         "formulas.heads", "formulas.rotary", "formulas.allocator", "formulas.cache", "formulas.smallest"
     ):
-        rows = frame(weight_rules.steps())
+        rows = weight_rules.steps()
         page.figure(charts.shrinking_residuals(rows, page.look), "formulas.reading", rows, "weights_rules")
         page.equation(*(page.label(f"equation.{side}", block=16) for side in ("left", "right")))
         page.reading("formulas.scenario")
         with page.guarded(), st.expander(page.label("says.every_tensor_one_rank")):
-            table = frame(weight_rules.tensor_rows(page.scenario.model_spec, page.scenario.tp))
+            table = weight_rules.tensor_rows(page.scenario.model_spec, page.scenario.tp)
             page.table(table, "formulas.scenario")
 
 

@@ -14,7 +14,6 @@ from ui.clinic import charts, rows, words
 from ui.clinic import charts_scenes as clinic_scenes
 from ui.clinic import hangs as clinic_hangs
 from ui.clinic import rows_kernel as kernel_rows
-from ui.figures.frames import frame
 from ui.prose import prose_of
 
 SLOW, SCATTER = "one slow rank", "every rank a little late"
@@ -63,7 +62,7 @@ if page.scene == "straggler" or (page.scene == "cases" and any(one.unit == "s" f
 
 def slow_rank() -> None:
     if view == SCATTER:
-        table = frame(rows.largest_of())
+        table = rows.largest_of()
         page.figure(
             clinic_scenes.largest_curves(table, named("clinic", rows.DRAWN), look),
             "straggler.jitter",
@@ -91,7 +90,7 @@ def all_reduce() -> None:
             page.verdict("ok" if decision.reduces else "off", kernel_rows.verdict(decision))
         if not (look.present and decision.enabled):
             st.markdown(kernel_rows.rule_table(decision))
-        bands = frame(kernel_rows.bands(machine))
+        bands = kernel_rows.bands(machine)
         chart = clinic_scenes.payload_bands(bands, payload_bytes, machine.release, look)
         page.figure(chart, "all_reduce.reading", bands, "payloads")
 

@@ -10,7 +10,6 @@ from core.strategy.training.side_by_side import paper_gb, paper_slips
 from core.units import GB
 from runtime.rows import Row
 from ui import beside, scenes, tested
-from ui.figures.frames import frame
 from ui.strategy import bench as strategy_bench
 from ui.strategy import charts, rows
 from ui.strategy import rows_scenes as scene_rows
@@ -54,13 +53,13 @@ def memory() -> None:
     if not look.present:
         page.say("memory.paper")
     if not look.present or asked.view == strategy_bench.HOLDS:
-        parts, ends = frame(rows.memory_parts(asked.held)), frame(rows.memory_ends(asked.held))
+        parts, ends = rows.memory_parts(asked.held), rows.memory_ends(asked.held)
         chart = charts.memory_bars(parts, ends, asked.held.capacity_bytes / GB, look)
         page.figure(chart, "memory.reading", parts, "memory")
         with st.container(key="aside_shrinks"):
             page.reading("memory.shrinks")
     if not look.present or asked.view == strategy_bench.PAYS:
-        paid, sums = frame(rows.saved_and_paid(asked.held)), frame(rows.sums(asked.held))
+        paid, sums = rows.saved_and_paid(asked.held), rows.sums(asked.held)
         page.figure(charts.saved_and_paid(paid, sums, look), "memory.paid", paid, "saved_and_paid")
     page.notes_beside("aside_memory", "memory.note", "memory.misread")
 
@@ -72,7 +71,7 @@ def picker() -> None:
     figure, margin = page.split()
     with figure:
         page.say("picker.answer" if given.stands else "picker.nothing")
-        kinds = frame(scene_rows.kinds(given))
+        kinds = scene_rows.kinds(given)
         page.figure(
             charts.kinds(kinds, look), f"picker.goal_{given.question.purpose}_{given.question.goal}", kinds, "kinds"
         )
@@ -95,7 +94,7 @@ def serving() -> None:
     page.errors = tested.columns((scenario.gpu_spec, scenario.model_spec))
     with page.beside("serving.note", "serving.interference"):
         pays = scene_rows.handoffs(asked.request, links)[1].pays
-        curves = frame(scene_rows.handoff_curves(asked.request, links))
+        curves = scene_rows.handoff_curves(asked.request, links)
         chart = charts.handoff_curves(curves, asked.request.prompt_tokens, look)
         page.figure(chart, "serving.reading_pays" if pays else "serving.reading_not", curves, "handoff")
     page.notes_beside("aside_serving", "serving.split", "serving.leads")

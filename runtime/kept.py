@@ -37,14 +37,18 @@ class Itself:
         return isinstance(other, Itself) and self.value is other.value
 
 
-def as_key(value: Any) -> Hashable:
-    """An argument by what it holds: a list as a tuple. Raises TypeError for what has no hash."""
-    key = tuple(value) if isinstance(value, list) else value
+def _key(value: Any) -> Hashable:
+    """An argument by what it holds: a list as its rows. Raises TypeError for what has no hash."""
+    key = Known(value) if isinstance(value, list) else value
     hash(key)
     return key
 
 
-def kept(work: Callable[Asked, Answer], key: Callable[[Any], Hashable] = as_key) -> Callable[Asked, Answer]:
+def _shared(answer: Answer) -> Answer:
+    return Known(answer) if type(answer) is list else answer  # type: ignore[arg-type, return-value]
+
+
+def kept(work: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
     """`work` done once for the same arguments in one language; its answer is shared, a list as `Known` rows.
 
     Arguments that have no key are worked for each time.
@@ -52,13 +56,12 @@ def kept(work: Callable[Asked, Answer], key: Callable[[Any], Hashable] = as_key)
 
     @lru_cache(maxsize=_KEPT)
     def remembered(language: str, args: Any, named: Any) -> Answer:
-        answer = work(*args, **dict(named))
-        return Known(answer) if type(answer) is list else answer  # type: ignore[arg-type, return-value]
+        return _shared(work(*args, **dict(named)))
 
     @wraps(work)
     def answered(*args: Asked.args, **named: Asked.kwargs) -> Answer:
         try:
-            asked = tuple(map(key, args)), tuple((name, key(value)) for name, value in named.items())
+            asked = tuple(map(_key, args)), tuple((name, _key(value)) for name, value in named.items())
         except TypeError:
             return work(*args, **named)
         return remembered(language(), *asked)
@@ -81,7 +84,7 @@ def kept_of(work: Callable[[Large, *Rest], Answer]) -> Callable[[Large, *Rest], 
 
     @lru_cache(maxsize=_KEPT_OF)
     def remembered(language: str, large: Itself, rest: Any) -> Answer:
-        return work(large.value, *rest)
+        return _shared(work(large.value, *rest))
 
     @wraps(work)
     def answered(large: Large, *rest: *Rest) -> Answer:

@@ -8,7 +8,7 @@ from core.clinic.answers import Answers
 from core.clinic.case import Bars, Case, Histogram, Lines, Picture
 from ui import inputs
 from ui.clinic import charts, rows, words
-from ui.figures.frames import frame
+from ui.figures.frames import Row, as_row
 from ui.scenes import Page
 
 ANSWERS = "answers"
@@ -55,17 +55,19 @@ def _picture(page: Page, case: Case, coded: Picture, block: str) -> None:
     """A picture of any of the three kinds, with its reading and its table."""
     name = f"{case.key}_{block}"
     picture = coded.renamed(lambda code: words.name_of(page.prose, case, code))
+    table: Sequence[Row]
     if isinstance(picture, Bars):
-        table = frame(rows.bar_parts(picture))
-        chart = charts.term_bars(table, frame(rows.bar_ends(picture)), rows.unit_of(picture), page.look)
+        table = rows.bar_parts(picture)
+        chart = charts.term_bars(table, rows.bar_ends(picture), rows.unit_of(picture), page.look)
     elif isinstance(picture, Histogram):
-        table = frame(rows.histogram_steps(picture))
+        table = rows.histogram_steps(picture)
         chart = charts.time_histogram(table, page.look)
     else:
-        table = frame(rows.line_points(picture))
+        table = rows.line_points(picture)
         chart = charts.series_lines(table, picture.x, picture.y, page.look)
     if isinstance(coded, Lines):
-        table = table.rename(columns={"x": coded.x, "y_ms": f"{coded.y}_ms"})
+        named = {"x": coded.x, "y_ms": f"{coded.y}_ms"}
+        table = [{named.get(column, column): value for column, value in as_row(row).items()} for row in table]
     page.figure(chart, f"{case.key}.{block}", table, name)
 
 

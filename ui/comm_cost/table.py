@@ -18,7 +18,6 @@ from ui.comm_cost import charts as bills
 from ui.comm_cost import charts_table as charts
 from ui.comm_cost import rows_table as rows
 from ui.comm_cost import words_table as words
-from ui.figures.frames import frame
 from ui.paste import pasted, read
 from ui.prose import escape
 from ui.scenes import Page
@@ -97,7 +96,7 @@ def _sentence(text: str) -> str:
 
 
 def _errors(page: Page, own: FittedTable, handover: bool) -> None:
-    errors = frame(rows.error_points(own, handover))
+    errors = rows.error_points(own, handover)
     chart = charts.errors_by_size(errors, rows.BULGE_BYTES, page.look)
     page.figure(chart, "table.reading_handover" if handover else "table.reading_two", errors, "own_errors")
 
@@ -108,7 +107,7 @@ def _bill(page: Page, phase: Phase, own: FittedTable) -> None:
         if priced is None:
             page.say("table.no_bill")
             return
-        bars = frame([rows.bill_row(priced)])
+        bars = [rows.bill_row(priced)]
         chart = bills.bill_bars(bars, page.look, bills.axis_end_ms(bars))
         page.figure(chart, f"table.bill_{priced.by}", bars, "own_bill")
 

@@ -1,19 +1,18 @@
 """Rows to tables: a dataclass is a row, a field is a column; and tables worded once for whoever asks."""
 
 import csv
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import pandas as pd
 import pyarrow as pa
 
 from core import units
 from runtime.content import language, load, slug
-from runtime.kept import Itself, Known, as_key
-from runtime.kept import kept as keep
+from runtime.kept import Itself, Known
 from runtime.quantities import grouped, local, style
 
 Row: TypeAlias = Any
@@ -22,39 +21,11 @@ Row: TypeAlias = Any
 _KEPT = 256
 """Figures and tables kept ready, for all visitors together."""
 
-_CONTENT = "_shardlab_content"
-
 _LONGEST_CODE = 24
 
 _ARROW: Mapping[str, pa.DataType] = {"int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_()}
 _PLAIN_TYPES = {*_ARROW, "str", "object"}
 """Columns of a frame that are told without pandas, which takes milliseconds for each table."""
-
-Asked = ParamSpec("Asked")
-Drawn = TypeVar("Drawn")
-
-
-def frame(rows: Iterable[Row]) -> pd.DataFrame:
-    """A tidy frame of rows.
-
-    One of frozen rows is made once for whoever asks: it is shared, and so never changed in place.
-    """
-    rows = tuple(rows)
-    try:
-        return _kept_frame(rows, tuple(tuple(map(type, vars(row).values())) for row in rows))
-    except TypeError:  # a mapping, or a field that has no hash
-        return _frame(rows)
-
-
-def _frame(rows: tuple[Row, ...]) -> pd.DataFrame:
-    return pd.DataFrame([as_row(row) for row in rows])
-
-
-@lru_cache(maxsize=_KEPT)
-def _kept_frame(rows: tuple[Row, ...], types: tuple[Hashable, ...]) -> pd.DataFrame:
-    table = _frame(rows)
-    object.__setattr__(table, _CONTENT, Frozen.of(table))  # of this very frame: pandas hands it on to no other
-    return table
 
 
 def as_row(row: Row) -> dict[str, Any]:
@@ -62,12 +33,8 @@ def as_row(row: Row) -> dict[str, Any]:
     return dict(row) if type(row) is dict or isinstance(row, Mapping) else dict(vars(row))
 
 
-def rows_of(table: "Iterable[Row] | Frozen") -> list[dict[str, Any]]:
-    """Rows as columns by name, of dataclasses, of mappings or of a frame."""
-    if isinstance(table, pd.DataFrame):
-        table = Frozen.of(table)
-    if isinstance(table, Frozen):
-        return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+def rows_of(table: Iterable[Row]) -> list[dict[str, Any]]:
+    """Rows as columns by name, of dataclasses or of mappings."""
     return [as_row(row) for row in table]
 
 
@@ -81,8 +48,6 @@ class Frozen:
     @classmethod
     def of(cls, table: pd.DataFrame) -> "Frozen":
         """A frame's content; what is not known is None."""
-        if held := vars(table).get(_CONTENT):
-            return held
         names = tuple(map(str, table.columns))
         # NaN is not itself, and would never be found again
         columns = [[None if value != value else value for value in table[name].tolist()] for name in table.columns]
@@ -109,16 +74,6 @@ def _column(values: list[Any]) -> tuple[list[Any], str]:
     if float in kinds or (kinds == {int} and None in known):
         return [None if value is None else float(value) for value in known], "float64"
     return known, "int64" if kinds == {int} else "object"
-
-
-def frozen(value: Any) -> Hashable:
-    """A figure's argument as a key: frames and lists by what they hold. Raises TypeError where there is none."""
-    return as_key(Frozen.of(value) if isinstance(value, pd.DataFrame) else value)
-
-
-def kept(draw: Callable[Asked, Drawn]) -> Callable[Asked, Drawn]:
-    """A figure drawn once for the same frozen rows, look and language, whoever looks at it."""
-    return keep(draw, frozen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +104,7 @@ def sheet(table: "pd.DataFrame | Sequence[Row]") -> Sheet:
             content, types = Frozen.of_rows(table)
             return _sheet(language(), types, content)
         except TypeError:  # a field of another kind
-            table = frame(table)
+            table = pd.DataFrame(map(as_row, table))
     types = tuple(map(str, table.dtypes))
     if not _PLAIN_TYPES.issuperset(types):
         return _worded_frame(table)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from runtime.kept import kept
 from ui.figures.axes import (
     BINARY_BYTES,
     BYTES,
@@ -42,7 +43,7 @@ from ui.figures.axes import (
     unit_of,
 )
 from ui.figures.canvas import SIDES, canvas
-from ui.figures.frames import Row, as_row, cell, head, kept, rows_of
+from ui.figures.frames import Row, as_row, cell, head, rows_of
 from ui.figures.held import with_span
 from ui.figures.parts import FIRST, PART, Figure
 from ui.theme import SERIF, Look

@@ -10,7 +10,6 @@ from core.placement.serve_flags import other_nodes, refusals, remarks, serve_com
 from core.placement.shortlist import MOST_REFUSED
 from core.placement.trace import why_it_lost
 from runtime.prose import worded
-from ui.figures.frames import frame
 from ui.placement import charts, rows
 from ui.placement.bench import Asked
 from ui.prose import escape
@@ -20,8 +19,8 @@ from ui.scenes import Page
 def memory(page: Page, asked: Asked, taken: Plan) -> None:
     """What one plan's ranks hold, and what does not fit."""
     if taken.ranks:
-        parts = frame(rows.memory_parts(taken))
-        labels = frame(rows.memory_labels(taken, asked.question.budget.usable_bytes))
+        parts = rows.memory_parts(taken)
+        labels = rows.memory_labels(taken, asked.question.budget.usable_bytes)
         page.figure(charts.memory_bars(parts, labels, page.look), "plan.reading_memory", parts, "memory")
     if taken.broken and asked.placement.fitting:
         st.error(escape(worded(taken.broken)))

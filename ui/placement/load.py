@@ -9,7 +9,6 @@ from core.serving.bench_results import example_bench
 from runtime import workers
 from runtime.kept import kept_of
 from ui import inputs, tested
-from ui.figures.frames import frame
 from ui.paste import pasted, read
 from ui.placement import charts_load as charts
 from ui.placement import more
@@ -48,7 +47,7 @@ def under_load(page: Page, asked: LoadAsk, question: Question, plan: Plan | None
     page.fill(load_fields(load))
     figure, margin = page.split()
     with figure:
-        table = frame(rows.tails(load))
+        table = rows.tails(load)
         page.figure(charts.tails(table, "ttft", asked.ttft_ms, page.look), "load.reading_ttft", table, "load_ttft")
         with st.container(key="aside_load_itl"):
             page.figure(charts.tails(table, "itl", asked.itl_ms, page.look), "load.reading_itl", table, "load_itl")

@@ -17,7 +17,6 @@ from runtime.prose import said, worded
 from runtime.quantities import plain, seconds
 from runtime.rows import Row, table
 from ui import inputs, paste
-from ui.figures.frames import frame
 from ui.placement.examples import EXAMPLE_TRACE
 from ui.prose import escape
 from ui.scenes import Page
@@ -80,7 +79,7 @@ def say_sizes(page: Page, is_asked: bool, placement: Placement) -> None:
     page.say("plan.sizes")
     st.markdown(escape(worded(sizing_remark(sizing))))
     if ways := rows_of(sizing):
-        page.table(frame(ways), "plan.sizes")
+        page.table(ways, "plan.sizes")
 
 
 def rows_of(sizing: Sizing) -> list[Row]:

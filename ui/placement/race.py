@@ -10,7 +10,6 @@ from runtime import workers
 from runtime.quantities import seconds
 from runtime.rooms import Question
 from ui import address, beside, held_axes, tested
-from ui.figures.frames import frame
 from ui.placement import rows_race as rows
 from ui.players import race_player as player
 from ui.room import poll
@@ -66,7 +65,7 @@ def scene(page: Page, question: Plans, load: str) -> None:
 def _told(page: Page, asked: Asked, load: str) -> None:
     st.markdown(_table(page, asked, load))
     if asked.ran is not None:
-        page.table(frame(rows.lane_rows(asked.ran)), "race.reading")
+        page.table(rows.lane_rows(asked.ran), "race.reading")
 
 
 def _table(page: Page, asked: Asked, load: str) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
-import pandas as pd
 import streamlit as st
 
 from core.sharding_math import drawn
@@ -17,7 +16,7 @@ from runtime import workers
 from runtime.prose import said as phrase
 from runtime.quantities import heard
 from ui import address, inputs
-from ui.figures.frames import frame
+from ui.figures.frames import as_row
 from ui.figures.svg import NARROW, size_of
 from ui.players.block_stepper import View, block_stepper
 from ui.players.still import still
@@ -77,8 +76,8 @@ def mistake(page: Page, name: str) -> None:
     page.note("break_it.note_dear" if is_dear else "break_it.note_wrong")
 
 
-def _versions(views: Mapping[str, View]) -> pd.DataFrame:
-    return pd.concat([frame(boards.table(view)).assign(version=label) for label, view in views.items()])
+def _versions(views: Mapping[str, View]) -> list[dict[str, object]]:
+    return [{**as_row(row), "version": label} for label, view in views.items() for row in boards.table(view)]
 
 
 def layer(page: Page) -> None:
@@ -134,12 +133,12 @@ def rounding(page: Page, trial: Trial) -> None:
     """What a format and an order of summing make of one dot product."""
     left, margin = page.split()
     with left, page.guarded():
-        table = frame(tried(trial).rows)
+        table = tried(trial).rows
         page.figure(charts.ulps_bars(table, page.look), "bench.reading", table, "ulps")
     with margin:
         page.note("bench.note", "bench.far")
 
 
 def tp_sizes(page: Page) -> None:
-    table = frame(rows.size_cells(page.scenario))
+    table = rows.size_cells(page.scenario)
     page.figure(charts.size_strip(table, page.look), "bench.sizes_reading", table, "tp_sizes")

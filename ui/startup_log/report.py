@@ -8,7 +8,6 @@ from core.startup_log.records import Check, Report
 from runtime.prose import named, said, worded
 from runtime.quantities import percent
 from runtime.rows import Row
-from ui.figures.frames import frame
 from ui.prose import escape
 from ui.scenes import Page
 from ui.startup_log import words
@@ -58,7 +57,7 @@ def draw(page: Page, report: Report, name: str) -> None:
             st.markdown("\n".join(f"- {escape(worded(remark))}" for remark in report.remarks))
     if name == "read" and any(row.predicted is not None for row in checks):
         with st.container(key="aside_residuals"):
-            table = frame(checks)
+            table = checks
             page.figure(residual_marks(table, page.look), "read.reading", table, "startup_log")
 
 

@@ -21,7 +21,6 @@ from runtime.prose import named
 from runtime.run_request import RunRequest
 from runtime.torch_here import torch_here
 from ui.comm_cost.table import offer
-from ui.figures.frames import frame
 from ui.figures.time_against_payload import time_against_payload
 from ui.scenes import Page
 from ui.two_way_tp import charts, live_run, rows_runs
@@ -88,15 +87,15 @@ class Bench:
     def two_arms(self) -> None:
         drawn = ends(self.runs) if self.page.look.present else self.runs
         arms = (rows_runs.run_rows(name, run.result, captures.repeats(run.name)) for name, run in drawn)
-        table = frame(row for rows in arms for row in rows)
+        table = [row for rows in arms for row in rows]
         self.page.figure(charts.arms(table, self.page.look), "bench.reading", table, "two_arms")
 
     def links(self) -> None:
         memory = (BETWEEN["shm"], named("two_way_tp", BETWEEN["shm"]))
         swept = [(name.replace(*memory), run.log) for name, run in self.runs if run.log.model == MINI_GPT]
-        curves_of = frame(point for name, log in swept for point in rows_of.link_curve(log, name))
-        dots = frame(dot for name, log in swept for dot in rows_of.link_dots(log, name))
-        mark = frame([rows_of.link_mark(self.page.scenario.model_spec)])
+        curves_of = [point for name, log in swept for point in rows_of.link_curve(log, name)]
+        dots = [dot for name, log in swept for dot in rows_of.link_dots(log, name)]
+        mark = [rows_of.link_mark(self.page.scenario.model_spec)]
         chart = time_against_payload(curves_of, dots, mark, [], self.page.look)
         self.page.figure(chart, "bench.wires", dots, "wires")
 
@@ -109,21 +108,21 @@ class Bench:
         """A token against the width of the model, and the crossover."""
         if self.curve is None:
             return
-        lines, dots = frame(scaling_rows.width_lines(self.curve)), frame(scaling_rows.width_dots(self.curve))
-        marks = frame(scaling_rows.crossover_marks(self.curve))
+        lines, dots = scaling_rows.width_lines(self.curve), scaling_rows.width_dots(self.curve)
+        marks = scaling_rows.crossover_marks(self.curve)
         chart = scaling_charts.token_against_width(lines, dots, marks, self.page.look)
         self.page.figure(chart, "bench.width", lines, "width")
 
     def replicas(self) -> None:
         if self.refused:
             raise ShardlabError(self.refused)
-        table = frame(scaling_rows.duel_rows([self.inside, self.across]))
+        table = scaling_rows.duel_rows([self.inside, self.across])
         chart = scaling_charts.replicas_or_tp(table, self.page.look)
         self.page.figure(chart, "bench.replicas", table, "replicas")
         self.page.data_sheet = "prompt"
 
     def two_hosts(self) -> None:
-        table = frame(scaling_rows.host_rows(self.hosts))
+        table = scaling_rows.host_rows(self.hosts)
         self.page.figure(charts.stacked_bars(table, self.page.look), "bench.hosts", table, "two_hosts")
 
 

@@ -8,7 +8,6 @@ from core.two_way_tp.run_log import RunLog, Slowed, Step
 from runtime.captures import Capture
 from runtime.kept import kept, kept_of
 from ui import inputs
-from ui.figures.frames import frame
 from ui.figures.style import Figure
 from ui.scenes import Page
 from ui.startup_log.log_table import answer_table, log_table
@@ -19,7 +18,7 @@ from ui.two_way_tp import rows as rows_of
 
 def token_figure(page: Page, log: RunLog, reading: str) -> None:
     """Where a token's time goes on one process and on two."""
-    table = frame(rows_of.token_bars(log))
+    table = rows_of.token_bars(log)
     page.figure(charts.stacked_bars(table, page.look), reading, table, "one_token")
 
 
@@ -83,7 +82,7 @@ def break_it(page: Page, log: RunLog, kind: str, logs: Sequence[RunLog]) -> None
         if log.slowed:
             drawn = [_slowed(one, page.look) for one in (slowed if len(slowed) == len(logs) else [log.slowed])]
             chart = page.turning(drawn, logs.index(log) % len(drawn), page.key("run_shown"))
-            page.figure(chart, "break_it.reading_slow", frame(rows_of.slowed_bars(log.slowed)), "slow_rank")
+            page.figure(chart, "break_it.reading_slow", rows_of.slowed_bars(log.slowed), "slow_rank")
         return
     page.say("break_it.ask")
     st.html(answer_table(rows_of.answers(log, kind), page.prose.plain("break_it.ask")))

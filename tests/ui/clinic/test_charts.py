@@ -16,7 +16,6 @@ from runtime.measurements import measured_all_reduces
 from ui.clinic import charts, rows
 from ui.clinic import charts_scenes as clinic_scenes
 from ui.clinic import rows_kernel as clinic_kernel
-from ui.figures.frames import frame
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
@@ -30,11 +29,11 @@ def drawn(chart) -> str:
 
 def chart_of(picture, look: Look):
     if isinstance(picture, Bars):
-        parts, ends = frame(rows.bar_parts(picture)), frame(rows.bar_ends(picture))
+        parts, ends = rows.bar_parts(picture), rows.bar_ends(picture)
         return charts.term_bars(parts, ends, rows.unit_of(picture), look)
     if isinstance(picture, Histogram):
-        return charts.time_histogram(frame(rows.histogram_steps(picture)), look)
-    return charts.series_lines(frame(rows.line_points(picture)), picture.x, picture.y, look)
+        return charts.time_histogram(rows.histogram_steps(picture), look)
+    return charts.series_lines(rows.line_points(picture), picture.x, picture.y, look)
 
 
 @pytest.mark.parametrize("key", CASES)
@@ -64,14 +63,14 @@ def test_latency_and_bytes_have_their_colours_and_waiting_is_dashed():
 
 def test_the_responses_are_named_apart():
     knob = Knob(Scenario(slow_percent=40))
-    lines, here = frame(response_lines(knob)), frame(responses(knob, 40))
+    lines, here = response_lines(knob), responses(knob, 40)
     svg = drawn(clinic_scenes.response_lines(lines, here, LOOKS[0]))
-    assert all(kind in svg for kind in lines.kind.unique())
+    assert all(row.kind in svg for row in lines)
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "projected"])
 def test_the_slowest_of_many_is_drawn_with_its_circles(look):
-    table = frame(rows.largest_of())
+    table = rows.largest_of()
     assert rows.P99 in drawn(clinic_scenes.largest_curves(table, rows.DRAWN, look))
 
 
@@ -84,7 +83,7 @@ def test_bands_cover_every_payload_once_in_every_release(machine):
         own = [band for band in bands if band.release == release]
         assert (own[0].low_bytes, own[-1].high_bytes) == (2**9, 2**26)
         assert all(one.high_bytes == two.low_bytes for one, two in pairwise(own))
-    assert machine.release in drawn(clinic_scenes.payload_bands(frame(bands), 8192, machine.release, LOOKS[0]))
+    assert machine.release in drawn(clinic_scenes.payload_bands(bands, 8192, machine.release, LOOKS[0]))
 
 
 def test_rules_after_the_one_that_stops_are_not_reached():

@@ -20,7 +20,6 @@ from ui.comm_cost import rows as rows_of
 from ui.comm_cost import rows_payloads as payload_rows
 from ui.comm_cost.rows_residuals import named_residuals
 from ui.comm_cost.rows_scale import bills_by_ranks
-from ui.figures.frames import frame
 from ui.figures.prediction import prediction_line
 from ui.figures.time_against_payload import time_against_payload
 from ui.theme import DARK, LIGHT, Look
@@ -45,7 +44,7 @@ def napkin(**scenario):
 
 
 def bill_table(view):
-    return frame(rows_of.link_rows(view, view.compared, POINTS))
+    return rows_of.link_rows(view, view.compared, POINTS)
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=NAMES)
@@ -55,8 +54,8 @@ def test_the_bill_is_drawn_in_the_two_colours_and_no_other_term_has_them(look, v
     svg = drawn(charts.bill_bars(table, look, charts.axis_end_ms(table)))
     assert look.palette.latency in svg
     assert look.palette.bandwidth in svg
-    for name in table.name:
-        assert name in svg
+    for row in table:
+        assert row.name in svg
 
 
 def test_a_projected_figure_has_no_type_under_24_px():
@@ -107,7 +106,7 @@ def test_where_nobody_measured_no_tick_is_drawn():
     lab = napkin(tp=16)
     row = rows_of.link_row(lab, lab.network, POINTS)
     assert row.measured == ""
-    table = frame([row])
+    table = [row]
     assert "measured" not in drawn(charts.bill_bars(table, LOOKS[0], charts.axis_end_ms(table)))
 
 
@@ -116,10 +115,10 @@ def test_where_nobody_measured_no_tick_is_drawn():
 def test_time_against_payload_is_drawn_at_any_number_of_ranks(look, tp):
     """At some of them nothing was measured, and the line stands alone."""
     view = napkin(tp=tp)
-    curve = frame(payload_rows.curve(view, view.link))
+    curve = payload_rows.curve(view, view.link)
     measured = payload_rows.measured_points(view, POINTS)
     residuals = named_residuals(view, POINTS)
-    svg = drawn(time_against_payload(curve, measured, frame(payload_rows.marks(view)), residuals, look))
+    svg = drawn(time_against_payload(curve, measured, payload_rows.marks(view), residuals, look))
     assert "payload of one all-reduce" in svg
     assert "decode" in svg
 
@@ -128,9 +127,9 @@ def test_time_against_payload_is_drawn_at_any_number_of_ranks(look, tp):
 def test_a_lines_name_stands_where_no_circle_lies(tp, over):
     """A100 NCCL at N = 2 takes longer than modelled, at 4 and 8 less: there its circles lie under the line."""
     view = napkin(tp=tp)
-    curve = frame(payload_rows.curve(view, view.link))
+    curve = payload_rows.curve(view, view.link)
     measured = payload_rows.measured_points(view, POINTS)
-    named = time_against_payload(curve, measured, frame(payload_rows.marks(view)), [], LOOKS[0])
+    named = time_against_payload(curve, measured, payload_rows.marks(view), [], LOOKS[0])
     assert [dy < 0 for dy in name_drops(named)] == (
         [True, False] if over else [False]
     )  # a phone's is under the circles
@@ -145,9 +144,9 @@ def name_drops(chart):
 def test_the_names_of_two_lines_that_begin_close_together_stand_apart():
     """PCIe and InfiniBand NDR at TP=2, 8.5 and 13.5 µs: both names stood between them, one over the other."""
     view = View(Scenario(link="pcie-4", network="ib-ndr"), "decode")
-    curve = frame([*payload_rows.curve(view, view.link), *payload_rows.curve(view, view.network)])
+    curve = [*payload_rows.curve(view, view.link), *payload_rows.curve(view, view.network)]
     measured = payload_rows.measured_points(view, POINTS)
-    drawn_lines = time_against_payload(curve, measured, frame(payload_rows.marks(view)), [], LOOKS[0])
+    drawn_lines = time_against_payload(curve, measured, payload_rows.marks(view), [], LOOKS[0])
     assert [dy < 0 for dy in name_drops(drawn_lines)] == [False, True]  # PCIe's under, the network's over its own
 
 
@@ -155,17 +154,18 @@ def test_the_names_of_two_lines_that_begin_close_together_stand_apart():
 def test_the_name_of_a_regime_stands_clear_of_the_payloads_pointed_at(tp):
     """Neither an upright nor the end of the axis crosses the part of it, some 0.15, that a name takes."""
     view = napkin(tp=tp)
-    curve = frame([*payload_rows.curve(view, view.link), *payload_rows.curve(view, view.network)])
+    curve = [*payload_rows.curve(view, view.link), *payload_rows.curve(view, view.network)]
     measured = payload_rows.measured_points(view, POINTS)
-    marks = frame(payload_rows.marks(view))
+    marks = payload_rows.marks(view)
     spec = time_against_payload(curve, measured, marks, [], LOOKS[0]).to_dict()
     named = [row for rows in spec["datasets"].values() for row in rows if "said" in row]
     assert {row["said"] for row in named} == {"latency rules", "bandwidth rules"}
-    name = (curve.payload_bytes.max() / curve.payload_bytes.min()) ** 0.15
+    low, high = min(row.payload_bytes for row in curve), max(row.payload_bytes for row in curve)
+    name = (high / low) ** 0.15
     for row in named:
         begins, ends = row["payload_bytes"], row["payload_bytes"] * name
-        assert ends < curve.payload_bytes.max()
-        assert not any(begins < payload_bytes < ends for payload_bytes in marks.payload_bytes)
+        assert ends < high
+        assert not any(begins < mark.payload_bytes < ends for mark in marks)
 
 
 def test_residuals_are_named_by_the_side_of_the_line_they_lie_on():
@@ -177,18 +177,20 @@ def test_residuals_are_named_by_the_side_of_the_line_they_lie_on():
 
 
 def test_the_line_turns_colour_where_the_terms_meet():
-    curve = frame(payload_rows.curve(napkin(), napkin().network))
-    turn = curve[curve.rules == "latency"].payload_bytes.max()
-    assert turn == curve[curve.rules == "bandwidth"].payload_bytes.min()
+    curve = payload_rows.curve(napkin(), napkin().network)
+    turn = max(row.payload_bytes for row in curve if row.rules == "latency")
+    assert turn == min(row.payload_bytes for row in curve if row.rules == "bandwidth")
     assert turn == pytest.approx(2 * 50e-6 * 1.25e9)
 
 
 def test_waiting_grows_with_the_ranks_and_bytes_stay_below_two_payloads():
     own = AskedBill(50.0, 1.25, 1, 8.0, 2, "llama-3-8b")
-    bars = frame(bills_by_ranks(own)).pivot(index="ranks", columns="term", values="time_ms")
-    assert bars.latency["TP=64"] == pytest.approx(63 * bars.latency["TP=2"])
-    assert bars.bandwidth.max() < 2 * bars.bandwidth["TP=2"]
-    assert "TP=64" in drawn(charts.bills_by_ranks(frame(bills_by_ranks(own)), LOOKS[0]))
+    rows = bills_by_ranks(own)
+    bars = {(row.term, row.ranks): row.time_ms for row in rows}
+    assert bars["latency", "TP=64"] == pytest.approx(63 * bars["latency", "TP=2"])
+    longest = max(time_ms for (term, _), time_ms in bars.items() if term == "bandwidth")
+    assert longest < 2 * bars["bandwidth", "TP=2"]
+    assert "TP=64" in drawn(charts.bills_by_ranks(rows, LOOKS[0]))
 
 
 def test_a_pin_reads_back_as_it_was_written():

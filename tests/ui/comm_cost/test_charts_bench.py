@@ -23,7 +23,6 @@ from ui.comm_cost import rows_table as table
 from ui.comm_cost.bench import THRESHOLDS
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.charts_table import errors_by_size
-from ui.figures.frames import frame
 from ui.figures.lines import payloads
 from ui.theme import DARK, LIGHT, Look
 
@@ -37,22 +36,27 @@ def drawings(look):
     """Every chart of the bench and of the slips, by name."""
     (own,) = fitted_tables(example_paste())
     bills = scale.node_bills(VIEW, 8)
-    large = frame(residuals.misses(POINTS, "h100-nccl", 8))
-    sizes = frame(slips.bus_rows(own.table))
-    ends = frame(bench.end_rows(LAB, LAB.network))
-    kernels = frame(bench.kernel_rows(VIEW, POINTS))
-    lines = frame(scale.batch_points(VIEW))
+    large = residuals.misses(POINTS, "h100-nccl", 8)
+    sizes = slips.bus_rows(own.table)
+    ends = bench.end_rows(LAB, LAB.network)
+    kernels = bench.kernel_rows(VIEW, POINTS)
+    lines = scale.batch_points(VIEW)
     return {
-        "gpus": charts.share_dots(frame(bench.share_dots(LAB)), THRESHOLDS, look),
+        "gpus": charts.share_dots(bench.share_dots(LAB), THRESHOLDS, look),
         "batch": charts.share_lines(lines, THRESHOLDS, list(scale.BATCHES), "sequences", look),
-        "nodes": charts.node_bars(frame(scale.node_bars(bills)), look),
-        "links": charts.nominal_and_measured(frame(bench.constant_rows()), look),
-        "machines": charts.misses_by_ranks(frame(residuals.by_ranks(POINTS)), look),
+        "nodes": charts.node_bars(scale.node_bars(bills), look),
+        "links": charts.nominal_and_measured(bench.constant_rows(), look),
+        "machines": charts.misses_by_ranks(residuals.by_ranks(POINTS), look),
         "payload": charts.misses_by_payload(
-            large, residuals.REGIONS, payloads("payload_bytes", large.payload_bytes, "payload"), look
+            large,
+            residuals.REGIONS,
+            payloads("payload_bytes", [row.payload_bytes for row in large], "payload"),
+            look,
         ),
-        "average": charts.busbw_by_size(sizes, 80.0, payloads("size_bytes", sizes.size_bytes, "size"), look),
-        "errors": errors_by_size(frame(table.error_points(own, True)), table.BULGE_BYTES, look),
+        "average": charts.busbw_by_size(
+            sizes, 80.0, payloads("size_bytes", [row.size_bytes for row in sizes], "size"), look
+        ),
+        "errors": errors_by_size(table.error_points(own, True), table.BULGE_BYTES, look),
         "ends": bill_bars(ends, look, axis_end_ms(ends)),
         "kernels": bill_bars(kernels, look, axis_end_ms(kernels)),
     }

@@ -17,7 +17,6 @@ from runtime.published import planners
 from tests.said import fields_of
 from ui.beside import placed
 from ui.comm_cost.charts import axis_end_ms, bill_bars
-from ui.figures.frames import frame
 from ui.placement import charts, rows
 from ui.placement.charts_accuracy import planners_beside
 from ui.placement.pin import pin_text, pinned_plan, read_pin
@@ -52,7 +51,7 @@ def test_another_planner_is_drawn_beside(look):
     found = regimes(planners().rows)
     drawn = bands_beside(found)
     assert len(drawn) == 2 * len(found)
-    assert "<svg" in vl_convert.vegalite_to_svg(planners_beside(frame(drawn), look).to_dict())
+    assert "<svg" in vl_convert.vegalite_to_svg(planners_beside(drawn, look).to_dict())
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -62,11 +61,9 @@ def test_every_figure_compiles(asked, look):
     shown = found.recommended
     plan = found.plans[shown]
     marks = rows.marked("shown", plan, BAND)
-    front = charts.latency_against_throughput(frame(rows.curve_dots(found, shown)), marks, 30.0, look)
-    memory = charts.memory_bars(
-        frame(rows.memory_parts(plan)), frame(rows.memory_labels(plan, asked.budget.usable_bytes)), look
-    )
-    bars = frame(rows.bars_of(found, shown, plan))
+    front = charts.latency_against_throughput(rows.curve_dots(found, shown), marks, 30.0, look)
+    memory = charts.memory_bars(rows.memory_parts(plan), rows.memory_labels(plan, asked.budget.usable_bytes), look)
+    bars = rows.bars_of(found, shown, plan)
     for chart in (front, memory, bill_bars(bars, look, axis_end_ms(bars))):
         assert "<svg" in vl_convert.vegalite_to_svg(chart.to_dict())
 

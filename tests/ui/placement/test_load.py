@@ -19,7 +19,6 @@ from core.serving.bench_reader import read_bench_results
 from core.serving.bench_results import example_bench, printed_bench
 from core.serving.curve import LADDER
 from runtime.published import shipped_table
-from ui.figures.frames import frame
 from ui.placement import charts_accuracy as accuracy_charts
 from ui.placement import charts_load as load_charts
 from ui.placement import rows_accuracy as accuracy
@@ -71,7 +70,7 @@ def test_the_fields_state_the_closed_form_beside_the_run(four_by_two):
 @pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "projected"])
 @pytest.mark.parametrize("clock", ["ttft", "itl"])
 def test_tails_are_drawn_with_what_was_promised(look, clock, four_by_two):
-    table = frame(load.tails(four_by_two))
+    table = load.tails(four_by_two)
     svg = vl_convert.vegalite_to_svg(load_charts.tails(table, clock, 250.0, look).to_dict())
     assert "promised 250 ms" in svg
     assert look.palette.off in svg
@@ -133,7 +132,7 @@ def test_sources_go_by_short_names_that_differ(shipped):
 @pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "projected"])
 def test_predicted_against_published_keeps_both_axes_alike(look, shipped):
     """Both log, both over the same span, so that equal times lie on the diagonal."""
-    chart = accuracy_charts.predicted_against_published(frame(accuracy.dots(shipped, accuracy.EVERY)), BAND, look)
+    chart = accuracy_charts.predicted_against_published(accuracy.dots(shipped, accuracy.EVERY), BAND, look)
     scales = [
         layer["encoding"][axis]["scale"]
         for layer in chart.spec["layer"]

@@ -7,7 +7,6 @@ from core.scenario import Scenario
 from core.startup_log import weight_rules
 from core.startup_log.exercises import exercises
 from core.startup_log.reader import read_log
-from ui.figures.frames import frame
 from ui.startup_log import charts, report, words
 from ui.theme import DARK, LIGHT, Look
 
@@ -15,10 +14,10 @@ from ui.theme import DARK, LIGHT, Look
 @pytest.mark.parametrize("look", [Look(LIGHT), Look(DARK, present=True)], ids=["light", "dark, projected"])
 def test_both_figures_are_specifications(look):
     found = read_log(report.EXAMPLE.replace("450,192", "225,104"))
-    marks = charts.residual_marks(frame(report.check_rows(found)), look).to_dict()
+    marks = charts.residual_marks(report.check_rows(found), look).to_dict()
     assert "symlog" in str(marks)
     assert "format(datum.value" in str(marks), "a scale's own format would write 25 as 3e+1"
-    assert charts.shrinking_residuals(frame(weight_rules.steps()), look).to_dict()["layer"]
+    assert charts.shrinking_residuals(weight_rules.steps(), look).to_dict()["layer"]
 
 
 def test_every_rule_brings_the_logs_closer():

@@ -14,7 +14,6 @@ from core.strategy.training.memory import Job
 from core.strategy.training.side_by_side import Held, paper_gb
 from core.units import GB
 from ui.comm_cost.rows_rounds import stops as stops_of
-from ui.figures.frames import frame
 from ui.strategy import charts, rows
 from ui.strategy import rows_scenes as scene_rows
 from ui.strategy.bench import RANKS
@@ -80,9 +79,9 @@ def test_a_mixture_has_a_bar_for_expert_parallelism():
 @pytest.mark.parametrize("look", LOOKS, ids=["laptop", "projector"])
 def test_the_figures_are_whole(look):
     asked = held(64)
-    ends, sums = frame(rows.memory_ends(asked)), frame(rows.sums(asked))
-    memory = charts.memory_bars(frame(rows.memory_parts(asked)), ends, asked.capacity_bytes / GB, look)
-    paid = charts.saved_and_paid(frame(rows.saved_and_paid(asked)), sums, look)
+    ends, sums = rows.memory_ends(asked), rows.sums(asked)
+    memory = charts.memory_bars(rows.memory_parts(asked), ends, asked.capacity_bytes / GB, look)
+    paid = charts.saved_and_paid(rows.saved_and_paid(asked), sums, look)
     for chart in (memory, paid):
         assert ">ZeRO-1<" in vl_convert.vegalite_to_svg(chart.to_dict())
     domains = {
@@ -92,7 +91,7 @@ def test_the_figures_are_whole(look):
     }
     assert len(domains) == 1
     low, high = domains.pop()
-    assert low < sums.left_gb.min() < 0 < sums.right_gb.max() < high
+    assert low < min(row.left_gb for row in sums) < 0 < max(row.right_gb for row in sums) < high
 
 
 def test_the_kind_taken_is_marked_and_refusals_keep_their_word():
@@ -101,7 +100,7 @@ def test_the_kind_taken_is_marked_and_refusals_keep_their_word():
     found = scene_rows.kinds(given)
     assert [kind.strategy for kind in found if kind.taken] == [given.family]
     assert next(kind for kind in found if kind.strategy == "DDP").in_words.startswith("does not fit")
-    spec = charts.kinds(frame(found), LOOKS[0]).to_dict()
+    spec = charts.kinds(found, LOOKS[0]).to_dict()
     assert spec["layer"][1]["encoding"]["x"]["field"] == "tokens_per_s"
 
 

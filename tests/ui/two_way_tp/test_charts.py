@@ -10,7 +10,6 @@ from core.two_way_tp.result import PerToken
 from core.two_way_tp.run_log import Prefill
 from runtime import captures
 from tests.core.two_way_tp.test_two_way_tp_scaling import scaling
-from ui.figures.frames import frame
 from ui.theme import DARK, LIGHT, Look
 from ui.two_way_tp import charts as arms_charts
 from ui.two_way_tp import charts_scaling as charts
@@ -29,7 +28,7 @@ def values_of(chart):
 
 
 def drawn(run, look):
-    lines, dots, marks = (frame(one(run)) for one in (rows.width_lines, rows.width_dots, rows.crossover_marks))
+    lines, dots, marks = (one(run) for one in (rows.width_lines, rows.width_dots, rows.crossover_marks))
     return charts.token_against_width(lines, dots, marks, look)
 
 
@@ -57,9 +56,9 @@ def test_measured_widths_are_drawn_for_both_arms():
 def test_a_duel_is_full_where_tp_wins_and_open_where_replicas_do():
     pair = model("llama-3-8b"), gpu("a100-80gb-sxm")
     asked = [duels(*pair, link(name)) for name in ("nvlink-lab", "ethernet-10g-lab")]
-    table = frame(rows.duel_rows(asked))
-    assert table.tp_wins.tolist() == [True, False, True, False, False, False]
-    assert table.link.unique().tolist() == ["NVLink", "10\u00a0GbE"]
+    table = rows.duel_rows(asked)
+    assert [row.tp_wins for row in table] == [True, False, True, False, False, False]
+    assert list(dict.fromkeys(row.link for row in table)) == ["NVLink", "10\u00a0GbE"]
     for look in LOOKS:
         assert charts.replicas_or_tp(table, look).to_dict()["height"] > 0
 
@@ -71,14 +70,14 @@ def test_one_process_on_all_threads_is_a_third_arm_where_it_was_timed():
     assert [row.kind for row in arm_rows.run_rows("a", with_all)] == ["one", "all", "ranks"]
     assert [row.kind for row in arm_rows.run_rows("a", without)] == ["one", "ranks"]
     for result_of_run in (with_all, without):
-        table = frame(arm_rows.run_rows("a", result_of_run))
+        table = arm_rows.run_rows("a", result_of_run)
         assert values_of(arms_charts.arms(table, LOOKS[0]))
 
 
 def test_other_runs_of_a_command_stand_as_strokes_on_its_line():
     """Five medians, at the height of the bar that is the middle one of them."""
     shown, repeats = captures.load("gloo-cpu"), captures.repeats("gloo-cpu")
-    table = frame(arm_rows.run_rows("MiniGPT, TCP", shown.result, repeats))
+    table = arm_rows.run_rows("MiniGPT, TCP", shown.result, repeats)
     drawn = values_of(arms_charts.arms(table, LOOKS[0]))
     strokes = [row for row in drawn if row.get("kind") == "again"]
     assert sorted(row["median_ms"] for row in strokes) == sorted(1e3 * run.per_token.median_s for run in repeats)
@@ -91,11 +90,11 @@ def test_steps_replayed_as_a_graph_are_a_row_of_their_own():
     one, many = (
         PerToken(*(took_s / 2 for took_s in astuple(arm))) for arm in (result.single_per_token, result.per_token)
     )
-    table = frame(arm_rows.run_rows("a", replace(result, single_graph_per_token=one, graph_per_token=many)))
-    graphed = table[table["run"] == "a, CUDA graph"]
-    assert graphed.kind.tolist() == ["one", "ranks"]
-    assert graphed.times.iloc[0] == table.times.iloc[0]
-    assert (graphed.model.iloc[0], graphed.between.iloc[0]) == ("a", "CUDA graph")
+    table = arm_rows.run_rows("a", replace(result, single_graph_per_token=one, graph_per_token=many))
+    graphed = [row for row in table if row.run == "a, CUDA graph"]
+    assert [row.kind for row in graphed] == ["one", "ranks"]
+    assert graphed[0].times == table[0].times
+    assert (graphed[0].model, graphed[0].between) == ("a", "CUDA graph")
     assert values_of(arms_charts.arms(table, LOOKS[0]))
 
 
