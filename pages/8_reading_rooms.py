@@ -1,5 +1,7 @@
 """Reading rooms: where Megatron-LM, PyTorch and vLLM take the decisions that the labs teach."""
 
+from html import escape
+
 import streamlit as st
 
 from core.course.reading_rooms import ROOMS, Place, Room, places
@@ -15,7 +17,8 @@ def place(row: Place, root: str) -> None:
     lab = course.entry(row.lab)
     with st.container(key=f"place_{row.room}_{row.key}"):
         name, note = st.columns([5, 8], gap="medium")
-        name.markdown(f"##### `{row.symbol}`\n\n`{root}/{row.file}`")
+        file = "/<wbr>".join(map(escape, (root, *row.file.split("/"))))  # a line ends between two folders
+        name.markdown(f"##### `{row.symbol}`\n\n<code>{file}</code>", unsafe_allow_html=True)
         note.markdown(page.prose.text(f"{row.room}.{row.key}"))
         note.page_link(
             lab.path,
