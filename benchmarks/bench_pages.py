@@ -7,8 +7,8 @@ this scene, at a prompt's length that nobody has asked for; half of them are mix
 becomes one that somebody has seen.
 
 The scenario's panel is closed, as it is for who follows a page; open, it is fifteen widgets more. All in one
-process and one run, the bare page between the others: the script, its messages and Streamlit's own collection.
-Last, a bare page with as many widgets as a scene shows, and as it shows and keeps.
+process and one run, the bare page before and after the others: the script and its messages. Last, a
+bare page with as many widgets as a scene shows, and as it shows and keeps.
 """
 
 import argparse
@@ -18,9 +18,9 @@ import pstats
 import sys
 import time
 from collections.abc import Callable, Sequence
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from textwrap import dedent, fill
 from typing import Any
 
@@ -38,6 +38,8 @@ from ui.course.pages import LABS, OVERVIEW, PAGES, Entry
 ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = (("first", 2.0), ("model", 2.0), ("again", 1.2))
 """What is measured, and how many times the bare page's CPU it may take."""
+TURNS = 2
+"""Of two looks at what was seen, for each first look: a ratio near 1 needs more of them to be told from 1.2."""
 PARAGRAPHS, WIDGETS = 20, (20, 70)
 """Of Streamlit's own, what a scene shows, and what it shows and keeps: what they cost with nothing of ours."""
 
@@ -138,18 +140,43 @@ def rerun_s(app: AppTest, **moved: int | str) -> float:
 def measured(app: AppTest, base: AppTest, rounds: int, models: Sequence[str]) -> tuple[float, float, float, float]:
     """A rerun of the bare page in seconds; times that, a first look at a batch, at a model, and another at a batch.
 
-    Medians; 0 without models. One of the bare page stands before each of the others, which is held against that
-    one: what else the machine does meets both.
+    Medians; 0 without models. One of the bare page stands before and one after what is held against them, a first
+    look or two others: what else the machine does, and its clock, meet both.
     """
-    batches = [{"batch": batch} for batch in range(3, 3 + rounds)]
-    others = [{"model": model, "prompt": next(_prompts)} for model in models]
-    spent = [
-        (rerun_s(base, batch=turn), rerun_s(app, **moved))
-        for turn, moved in enumerate(batches + batches + others, 3)
-    ]
-    ratios = [page_s / bare_s for bare_s, page_s in spent]
-    first, again, other = ratios[:rounds], ratios[rounds : 2 * rounds], ratios[2 * rounds :]
-    return median(bare_s for bare_s, _ in spent), median(first), median(other or [0.0]), median(again)
+    bare_s: list[float] = []
+    turn = count(3)
+
+    def held(*looks: dict[str, int | str]) -> float:
+        before_s = rerun_s(base, batch=next(turn))
+        spent_s = [rerun_s(app, **moved) for moved in looks]
+        bare_s.extend((before_s, rerun_s(base, batch=next(turn))))
+        return mean(spent_s) / mean(bare_s[-2:])
+
+    batches = looked_at(rounds)
+    first = [held(one) for one in batches]
+    seen = cycle(batches)
+    again = [held(next(seen), next(seen)) for _ in range(TURNS * rounds)]
+    other = [held({"model": model, "prompt": next(_prompts)}) for model in models]
+    return median(bare_s), median(first), median(other or [0.0]), median(again)
+
+
+def looked_at(rounds: int) -> list[dict[str, int | str]]:
+    """So many batches that a scene has not shown."""
+    return [{"batch": batch} for batch in range(3, 3 + rounds)]
+
+
+def profile(app: AppTest, rounds: int) -> None:
+    """Print what first looks at a scene spend, and other looks at the same."""
+    for name in ("first", "again"):
+        del _profiles[:]
+        for moved in looked_at(rounds):
+            rerun_s(app, **moved)
+        print(name)
+        stats = pstats.Stats(_profiles[0])
+        for one in _profiles[1:]:
+            stats.add(one)
+        stats.sort_stats("cumulative").print_stats(60)
+        stats.sort_stats("tottime").print_stats(30)
 
 
 def main() -> int:
@@ -168,25 +195,17 @@ def main() -> int:
                 continue
             app = visit(page, scene)
             rerun_s(app, batch=2)
-            del _profiles[:]
-            bare_s, *ratios = measured(app, base, asked.rounds, () if asked.profile else MOVED)
+            if asked.profile:
+                profile(app, asked.rounds)
+                return 0
+            bare_s, *ratios = measured(app, base, asked.rounds, MOVED)
             rows.append((f"{page.stem} {scene}", *ratios))
             slow += any(ratio > most for ratio, (_, most) in zip(ratios, COLUMNS, strict=True))
             print(f"{page.stem:16} {scene:12} {1e3 * bare_s:6.1f} ms {' '.join(f'{one:6.1f}' for one in ratios)}")
             sys.stdout.flush()
-    for widgets in () if asked.profile or asked.only else WIDGETS:
+    for widgets in () if asked.only else WIDGETS:
         _, first, _, again = measured(bare_with(widgets), base, asked.rounds, ())
         print(f"{'bare page, with':16} {widgets:3} widgets {'':12} {first:6.1f} {'':6} {again:6.1f}")
-    if asked.profile:
-        pages = _profiles[1::2]  # the bare page's stand between
-        half = len(pages) // 2
-        for name, some in (("first", pages[:half]), ("again", pages[half:])):
-            print(name)
-            stats = pstats.Stats(some[0])
-            for profile in some[1:]:
-                stats.add(profile)
-            stats.sort_stats("cumulative").print_stats(60)
-            stats.sort_stats("tottime").print_stats(30)
     for column, (name, most) in enumerate(COLUMNS, 1):
         print(summary(name, [(row[0], row[column]) for row in rows], most))
     return int(slow > 0)
