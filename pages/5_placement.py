@@ -103,6 +103,6 @@ page.play(
     compare=compare,
     cases=cases,
     load=lambda: placement_load.under_load(page, load_asked, asked.question, shown),
-    race=lambda: placement_race.scene(page, asked.question, race_load),
+    race=lambda: placement_race.scene(page, placement, race_load),
     accuracy=lambda: placement_accuracy.accuracy(page, source, asked.question, shown),
 )

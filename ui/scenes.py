@@ -22,7 +22,6 @@ from core.errors import ShardlabError
 from core.scenario import Scenario
 from runtime import operators
 from runtime.quantities import local
-from runtime.rooms import Question
 from ui import held_axes, inputs, paths, progress, scenario_bar, shell, tested
 from ui.course import pages as course
 from ui.figures.prediction import prediction_line, unit_for
@@ -30,6 +29,7 @@ from ui.page_parts import PageParts, draw
 from ui.prose import escape, prose_of
 from ui.prose import label as word
 from ui.room import poll
+from ui.room.line import Line
 from ui.unseen import out_of_sight
 
 Scene = Callable[[], None]
@@ -105,7 +105,7 @@ class Page(PageParts):
         answers that are known, by their names in room.md: a room that predicts is shown how many made each.
         """
         asked, label = st.container(), self.prose.plain(f"{self.scene}.label")
-        line = poll.Line(Question(self.entry.stem, self.scene, truth), high, unit, step, digits, slips or {})
+        line = Line(self.entry.stem, self.scene, lambda: truth, high, unit, step, digits, slips or {})
         guess, polled = self.predict_with_room(
             line, lambda key: inputs.slide(label, key, 0, high, 0, step=step, unit="" if "," in unit else unit)
         )
@@ -125,28 +125,31 @@ class Page(PageParts):
         return guess.revealed
 
     def predict_with_room(
-        self, line: poll.Line, ask: Callable[[str], int], answer: float | None = None
+        self, line: Line, ask: Callable[[str], int], answer: Callable[[], float] | None = None
     ) -> tuple[Prediction, bool]:
         """A prediction that a room may make too, and whether this wall shows the room's in its place.
 
         Of a learner in the room it is sent; 0 is no answer yet. `answer` is what the guess is held against, where
         that is more than the number that the line asks for.
         """
-        polled = self.look.present and poll.is_asked(line.question)
-        if self.look.present and (button := poll.button(line.question, self.revealed)):
+        polled = self.look.present and poll.is_asked(line)
+        if self.look.present and (button := poll.button(line, self.revealed)):
             self._extra_buttons.append(button)
-        guess = self.predict(ask, 0, line.question.truth if answer is None else answer, not polled)
+        guess = self.predict(ask, 0, answer or line.truth, not polled)
         if polled:
             poll.wall(line, self.look, draw, guess.revealed)
         else:
             poll.send(line, guess.said, guess.revealed)
         return guess, polled
 
-    def predict(self, ask: Callable[[str], int], untouched: int, truth: float, seen: bool = True) -> Prediction:
+    def predict(
+        self, ask: Callable[[str], int], untouched: int, truth: Callable[[], float], seen: bool = True
+    ) -> Prediction:
         """Ask for a number, then let it be revealed. `ask(key)` draws the widget; `untouched` is no answer yet.
 
         A presenter may reveal without answering, and needs the room after: the question is then out of sight.
         A guess is held against the truth that was revealed for it; of another, it is said that it was not asked.
+        Before the reveal nobody asks for the truth.
         """
         unseen = not seen or (self.revealed and self.look.present)
         with out_of_sight() if unseen else st.container(key="guess"):
@@ -168,16 +171,17 @@ class Page(PageParts):
         )
         return Prediction(value if committed else None, self.revealed)
 
-    def _asks_anew(self, value: int, untouched: int, truth: float) -> bool:
+    def _asks_anew(self, value: int, untouched: int, truth: Callable[[], float]) -> bool:
         """Whether a guess was revealed against another truth than there is now; then it can be made again.
 
         The address keeps the two, so a copy of it asks as the visit does that it was copied from.
         """
         guess, shown = (_asked(self.entry, self.scene, part) for part in ("guess", "revealed"))
-        key, now = f"{self.entry.prefix}_{_HELD}", f"{value}:{truth:.6g}".replace("+", "")
+        key = f"{self.entry.prefix}_{_HELD}"
         held = dict(one.split("=", 1) for one in inputs.picked(key, "").split(",") if "=" in one)
         guessed, _, answer = held.pop(self.scene, "").partition(":")
         if self.revealed and value != untouched:
+            now = f"{value}:{truth():.6g}".replace("+", "")
             if guessed == str(value) and f"{guessed}:{answer}" != now:
                 return self._offer_anew(guess, shown, untouched)
             held[self.scene] = now

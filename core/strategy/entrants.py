@@ -1,13 +1,13 @@
 """Plans of the same GPUs that can race: which of a question's plans, and what each of their engines costs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Literal
 
 from core.errors import ShardlabError
-from core.placement.layout import Layout
-from core.placement.plan import Plan, Question
-from core.placement.planner import Placement, place
+from core.placement.layout import Layout, layouts
+from core.placement.plan import Plan, Question, judge
 from core.placement.under_load import engine_cost
 from core.serving.load import EngineCost
 from core.strategy.disaggregation import Request, handoff
@@ -26,7 +26,6 @@ class Entrant:
     layout: Layout
     engines: int
     cost: EngineCost
-    roofline_itl_s: float
     cache_sequences: int
     readers: int = 0
     transfer_s: float = 0.0
@@ -67,70 +66,81 @@ class Entrant:
         return self.cost.alone_s + self.transfer_s
 
 
-def entrants(asked: Question, placed: Callable[[Question], Placement] = place) -> tuple[Entrant, ...]:
+def entrants(asked: Question, judged: Iterable[Plan] = ()) -> tuple[Entrant, ...]:
     """The plans of a question that race, each kind at most once, and none that uses fewer GPUs than another.
 
     TP over as many as fit, within an NVLink domain where it can be; TP × PP; replicas of as few GPUs as hold the
     model; experts with data-parallel attention; those replicas, divided into readers and writers so that both keep
-    up. Who has placed the question before gives what was `placed`, every plan of it.
+    up. Who has placed the question before gives the plans that were `judged`; of the others only those are that
+    could still race.
     """
     question = replace(asked, expert_parallel=True, context_parallel=False)
-    plans = [plan for plan in placed(question).plans if plan.fits]
-    most = max((plan.layout.gpus for plan in plans), default=0)
-    plans = [plan for plan in plans if plan.layout.gpus == most]
-    whole = [plan for plan in plans if plan.layout.dp_size == 1]
-    whole = [plan for plan in whole if plan.layout.tp_size <= question.cluster.domain] or whole
-    best: dict[Kind, Plan | None] = {
-        "tensor": _last(_of(whole, pp=False), lambda layout: layout.tp_size),
-        "stages": _last(_of(whole, pp=True), lambda layout: (-layout.replicas, layout.tp_size)),
-        "replicas": _last(_of(whole, pp=False), lambda layout: layout.replicas),
-        "experts": _last(
-            [plan for plan in plans if plan.layout.dp_size > 1 and plan.layout.pp_size == 1],
-            lambda layout: (layout.ep_size, layout.dp_size),
-        ),
-    }
-    if best["replicas"] is best["tensor"]:
-        best["replicas"] = None
-    entered = [_entrant(question, kind, plan) for kind, plan in best.items() if plan is not None]
-    smallest = best["replicas"] or best["tensor"]
-    apart = None if smallest is None else _apart(question, smallest)
-    return (*entered, *([apart] if apart else []))
+    known = {plan.layout: plan for plan in judged}
+
+    def fitting(layout: Layout) -> Plan | None:
+        if layout not in known:
+            known[layout] = judge(question, layout)
+        return known[layout] if known[layout].fits else None
+
+    ways = sorted(layouts(question.model, question.cluster), key=lambda layout: -layout.gpus)
+    for _, most in groupby(ways, key=lambda layout: layout.gpus):
+        alike = list(most)
+        best = _best(alike, question.cluster.domain, fitting)
+        if best or any(map(fitting, alike)):
+            entered = [_entrant(question, kind, plan) for kind, plan in best.items()]
+            apart = _apart(question, entered)
+            return (*entered, *([apart] if apart else []))
+    return ()
 
 
-def _of(plans: Sequence[Plan], pp: bool) -> list[Plan]:
-    return [plan for plan in plans if (plan.layout.pp_size > 1) == pp]
+def _best(ways: Sequence[Layout], domain: int, fitting: Callable[[Layout], Plan | None]) -> dict[Kind, Plan]:
+    """The plan of each kind, of layouts of as many GPUs; what comes first in a kind is tried first."""
 
+    def first(some: Iterable[Layout], order: Callable[[Layout], Any]) -> Plan | None:
+        plans = map(fitting, sorted(some, key=order, reverse=True))
+        return next((plan for plan in plans if plan is not None), None)
 
-def _last(plans: Sequence[Plan], order: Callable[[Layout], Any]) -> Plan | None:
-    return max(plans, key=lambda plan: order(plan.layout), default=None)
+    whole = [one for one in ways if one.dp_size == 1]
+    found: dict[Kind, Plan | None] = {}
+    for among in ([one for one in whole if one.tp_size <= domain], whole):
+        plain = [one for one in among if one.pp_size == 1]
+        found["tensor"] = first(plain, lambda one: one.tp_size)
+        found["stages"] = first((one for one in among if one.pp_size > 1), lambda one: (-one.replicas, one.tp_size))
+        found["replicas"] = first(plain, lambda one: one.replicas)
+        if any(found.values()):
+            break
+    copied = (one for one in ways if one.dp_size > 1 and one.pp_size == 1)
+    found["experts"] = first(copied, lambda one: (one.ep_size, one.dp_size))
+    if found["replicas"] is found["tensor"]:
+        del found["replicas"]
+    return {kind: plan for kind, plan in found.items() if plan is not None}
 
 
 def _entrant(question: Question, kind: Kind, plan: Plan) -> Entrant:
-    layout = plan.layout
-    one = replace(layout, replicas=1)
     return Entrant(
         kind=kind,
-        layout=layout,
-        engines=layout.replicas,
+        layout=plan.layout,
+        engines=plan.layout.replicas,
         cost=engine_cost(question, plan),
-        roofline_itl_s=question.timing(one, 1).roofline_itl_s,
-        cache_sequences=plan.max_concurrency // layout.replicas,
+        cache_sequences=plan.max_concurrency // plan.layout.replicas,
     )
 
 
-def _apart(question: Question, plan: Plan) -> Entrant | None:
-    """A plan's engines, some of which only read: as many as complete most.
+def _apart(question: Question, entered: Sequence[Entrant]) -> Entrant | None:
+    """The smallest engines that entered, some of which only read: as many as complete most.
 
     None of one engine, or of stages, or where a prompt's first token is all that is asked.
     """
-    engine = _entrant(question, "apart", plan)
-    if engine.engines < 2 or question.demand.output_tokens == 1:
+    engine = max(
+        (one for one in entered if one.kind in ("tensor", "replicas")), key=lambda one: one.engines, default=None
+    )
+    if engine is None or engine.engines < 2 or question.demand.output_tokens == 1:
         return None
     model, cluster, demand = question.model, question.cluster, question.demand
     request = Request(
         model,
         cluster.gpu,
-        cluster.group(plan.layout.tp_size),
+        cluster.group(engine.layout.tp_size),
         demand.prompt_tokens,
         demand.output_tokens,
         kv_dtype=demand.kv_dtype,
@@ -139,5 +149,6 @@ def _apart(question: Question, plan: Plan) -> Entrant | None:
         transfer_s = handoff(request, cluster.slowest_link(cluster.gpus)).transfer_s
     except ShardlabError:
         return None
-    split = (replace(engine, readers=readers, transfer_s=transfer_s) for readers in range(1, engine.engines))
+    apart = replace(engine, kind="apart", transfer_s=transfer_s)
+    split = (replace(apart, readers=readers) for readers in range(1, engine.engines))
     return max(split, key=lambda one: one.capacity_per_s)

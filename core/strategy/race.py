@@ -8,13 +8,12 @@ Ignored: lengths that differ, a scheduler that looks at queues, and the prefill 
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
-from core.placement.plan import Question
-from core.placement.planner import Placement, place
+from core.placement.plan import Plan, Question
 from core.serving.arrivals import Floats, poisson_arrivals, seeded
 from core.serving.load import EngineCost
 from core.serving.simulate import Course, follow
@@ -188,25 +187,33 @@ def _mean(values: Iterable[float]) -> float | None:
 
 @dataclass(frozen=True)
 class Asked:
-    """Who races, at which load, and how it went. Without two plans there is no race."""
+    """Who races, and at which load; it is run once somebody wants to know how it went. One alone races nobody."""
 
     entered: tuple[Entrant, ...]
-    ran: Race | None
+    arrivals_per_s: float
+    chunk_tokens: int
+
+    @cached_property
+    def ran(self) -> Race:
+        return race(self.entered, self.arrivals_per_s, self.chunk_tokens)
 
     @property
-    def winner(self) -> Lane | None:
-        return None if self.ran is None else self.ran.lanes[self.ran.winner]
+    def winner(self) -> Lane:
+        return self.ran.lanes[self.ran.winner]
+
+    @property
+    def named(self) -> int:
+        """The winner's number, from 1."""
+        return self.ran.winner + 1
 
     @property
     def answer(self) -> float:
         """What tells this race from another: how long its winner takes."""
-        return 0.0 if self.winner is None else self.winner.answer_s
+        return self.winner.answer_s
 
 
-def asked(question: Question, load: str, placed: Callable[[Question], Placement] = place) -> Asked:
-    """A question's race at one of the loads, between plans as they were `placed`."""
-    entered = entrants(question, placed)
-    if len(entered) < 2:
-        return Asked(entered, None)
-    rate = LOADS[load] * max(entrant.capacity_per_s for entrant in entered)
-    return Asked(entered, race(entered, rate, question.cluster.gpu.vllm_batched_tokens))
+def asked(question: Question, load: str, judged: Iterable[Plan] = ()) -> Asked:
+    """A question's race at one of the loads, between its plans; some of them may have been `judged`."""
+    entered = entrants(question, judged)
+    most = max((entrant.capacity_per_s for entrant in entered), default=0.0)
+    return Asked(entered, LOADS[load] * most, question.cluster.gpu.vllm_batched_tokens)

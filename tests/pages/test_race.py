@@ -4,10 +4,30 @@ import json
 
 import pytest
 
+from core.strategy import race
 from tests.pages.test_every_scene import said, visit
 from ui.course.pages import entry
 
 SCENE = {"place_scene": "race"}
+
+
+def test_nothing_is_run_before_the_guess_is_revealed_or_the_room_is_asked_this(monkeypatch):
+    ran, run = [], race.race
+    monkeypatch.setattr(race, "race", lambda *asked: ran.append(asked) or run(*asked))
+    app = visit(entry("placement"), **SCENE, prompt="2053", place_race_guess="2")
+    assert not app.button(key="reveal").disabled
+    elsewhere = visit(entry("comm_cost"), bill_scene="question", present="true")
+    elsewhere.button(key="ask_room").click().run()
+    room = {name: elsewhere.session_state[name] for name in ("room", "chair")}
+    wall = visit(entry("placement"), **SCENE, **room, prompt="2055", present="true")
+    learner = visit(entry("placement"), **SCENE, room=room["room"], prompt="2057")
+    assert not ran
+    app.button(key="reveal").click().run()
+    assert len(ran) == 1
+    wall.button(key="ask_room").click().run()
+    assert len(ran) == 2
+    learner.run()
+    assert len(ran) == 3
 
 
 def test_nobody_is_told_who_wins_before_the_guess_is_revealed():

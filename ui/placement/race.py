@@ -1,18 +1,16 @@
 """The planner's race: the winner is named first, then the plans run side by side."""
 
-from functools import lru_cache
-
 import streamlit as st
 
-from core.placement.plan import Question as Plans
-from core.strategy.race import LOADS, Asked, asked
+from core.placement.planner import Placement
+from core.strategy.race import LOADS, Asked, Race, asked
 from runtime import workers
+from runtime.kept import kept_of
 from runtime.quantities import seconds
-from runtime.rooms import Question
 from ui import address, beside, held_axes, tested
 from ui.placement import rows_race as rows
 from ui.players import race_player as player
-from ui.room import poll
+from ui.room.line import Line
 from ui.scenes import Page
 
 LIGHT, RUSH = "light", "rush"
@@ -24,25 +22,25 @@ def ask(page: Page) -> str:
         return page.choose("race_load", list(LOADS), RUSH)
 
 
-@lru_cache(maxsize=16)
-def _raced(question: Plans, load: str) -> Asked:
+@kept_of
+def _asked(placement: Placement, load: str) -> Asked:
+    question = placement.question
     at_once = question.cluster.gpus <= beside.AT_ONCE_GPUS
-    return asked(question, load, beside.placed) if at_once else workers.run(asked, question, load)
+    return asked(question, load, placement.plans) if at_once else workers.run(asked, question, load)
 
 
-def scene(page: Page, question: Plans, load: str) -> None:
+def scene(page: Page, placement: Placement, load: str) -> None:
     """The whole scene: who races, the guess, and after it the race."""
-    asked = _raced(question, load)
-    if asked.ran is None or asked.winner is None:
+    question, asked = placement.question, _asked(placement, load)
+    if len(asked.entered) < 2:
         page.reading("race.alone")
         return
-    winner = asked.winner
-    page.fill({"race": asked.ran, "winner": winner, "winner_name": rows.name(winner.entrant)})
+    page.fill({"race": asked})
     numbers = list(range(1, len(asked.entered) + 1))
     label = page.prose.plain("race.label")
     above = st.container()
-    line = poll.Line(Question("placement", "race", asked.ran.winner + 1), len(numbers), "", 1, 0)
-    guess, _ = page.predict_with_room(line, lambda key: _pick(label, key, numbers), asked.answer)
+    line = Line("placement", "race", lambda: asked.named, len(numbers), "", 1, 0)
+    guess, _ = page.predict_with_room(line, lambda key: _pick(label, key, numbers), lambda: asked.answer)
     if not guess.revealed:
         with above:
             page.say("race.ask")
@@ -51,9 +49,10 @@ def scene(page: Page, question: Plans, load: str) -> None:
             page.note("race.rule")
         tested.beside_times(question.cluster.gpu, question.model)
         return
-    _play(page, asked, guess.said)
+    page.fill({"winner": asked.winner, "winner_name": rows.name(asked.winner.entrant)})
+    _play(page, asked.ran, guess.said)
     if guess.said is not None:
-        right = guess.said == asked.ran.winner + 1
+        right = guess.said == asked.named
         page.verdict("ok" if right else "off", "race.right" if right else "race.wrong")
     with st.container(key="aside_race"):
         page.reading("race.reading")
@@ -64,8 +63,7 @@ def scene(page: Page, question: Plans, load: str) -> None:
 
 def _told(page: Page, asked: Asked, load: str) -> None:
     st.markdown(_table(page, asked, load))
-    if asked.ran is not None:
-        page.table(rows.lane_rows(asked.ran), "race.reading")
+    page.table(rows.lane_rows(asked.ran), "race.reading")
 
 
 def _table(page: Page, asked: Asked, load: str) -> str:
@@ -87,9 +85,7 @@ def _pick(label: str, key: str, numbers: list[int]) -> int:
     return st.segmented_control(label, numbers, key=key, bind="query-params") or 0
 
 
-def _play(page: Page, asked: Asked, named: int | None) -> None:
-    ran = asked.ran
-    assert ran is not None
+def _play(page: Page, ran: Race, named: int | None) -> None:
     end_s = held_axes.span("race", ran.end_s)
     samples = rows.sample_times(end_s)
     stops = samples[:: rows.SAMPLES]

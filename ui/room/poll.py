@@ -6,8 +6,7 @@ Who holds the room's key presides: it is in the address of that visit alone, as 
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from urllib.parse import urljoin
 
 import streamlit as st
@@ -23,6 +22,7 @@ from ui.figures.qr import LONGEST, qr_code
 from ui.players.still import still
 from ui.prose import escape
 from ui.room.drawing import code_svg, width_px
+from ui.room.line import Line
 from ui.theme import Look
 
 ROOM, CHAIR = "room", "chair"
@@ -39,18 +39,6 @@ _PLAIN = re.compile(r"[\w.,:+%-]{1,80}", re.ASCII)
 _NAME = re.compile(r"[0-9a-f]{16}", re.ASCII)
 _AT = "_at_the_question"
 _GIVEN = ("guess", "revealed")
-
-
-@dataclass(frozen=True)
-class Line:
-    """The number line of a question: what is asked, the answer's axis, and the wrong answers that are known."""
-
-    question: Question
-    high: float
-    unit: str
-    step: int
-    digits: int
-    slips: Mapping[str, float] = field(default_factory=dict)
 
 
 def word(name: str, **fields: object) -> str:
@@ -100,21 +88,21 @@ def join(path: str) -> None:
 # On the wall
 
 
-def is_asked(question: Question) -> bool:
+def is_asked(line: Line) -> bool:
     """Whether this visit presides, and its room is being asked just this."""
-    return presides() and is_at(question)
+    return presides() and line.is_of(ROOMS.asked(code()))
 
 
-def button(question: Question, revealed: bool) -> Callable[[], object] | None:
+def button(line: Line, revealed: bool) -> Callable[[], object] | None:
     """The foot's button: ask the room, or let it vote again; none where neither is of use."""
-    if not is_asked(question):
-        name, act = "ask", call_to
+    if not is_asked(line):
+        name, act = "ask", lambda: call_to(line.question)
     elif not revealed and len(ROOMS.tallies(code())) < MOST_VOTES:
         name, act = "again", _again
     else:
         return None
     label, keys = word(name), inputs.shortcut("A")
-    return lambda: st.button(label, key="ask_room", shortcut=keys, on_click=act, args=(question,))
+    return lambda: st.button(label, key="ask_room", shortcut=keys, on_click=act)
 
 
 def call_to(question: Question) -> None:
@@ -133,7 +121,7 @@ def call_to(question: Question) -> None:
         st.session_state["_room_full"] = True
 
 
-def _again(question: Question) -> None:
+def _again() -> None:
     ROOMS.ask_again(st.session_state[CHAIR])
 
 
@@ -207,8 +195,7 @@ def _name_heaps(line: Line) -> None:
 
 def send(line: Line, guess: int | None, revealed: bool) -> None:
     """Send the prediction to the room that this visit is in, and say so in one line, which follows the wall."""
-    asked = ROOMS.asked(code()) if code() and not presides() else None
-    if asked is None or not asked.question.agrees(line.question):
+    if not code() or presides() or not line.is_of(ROOMS.asked(code())):
         return
     arrive()
     st.fragment(_sent, run_every=FOLLOW_S)(line.question, guess, revealed, content.language())

@@ -1,5 +1,6 @@
 """A race of plans: work and Little's law hold, no step beats the roofline, alone is the closed form."""
 
+from dataclasses import replace
 from functools import lru_cache
 
 import pytest
@@ -9,10 +10,12 @@ from hypothesis import strategies as st
 from core.catalog import gpu, model
 from core.placement.cluster import usual_cluster
 from core.placement.demand import Demand
-from core.placement.plan import Question
+from core.placement.plan import Question, judge
+from core.placement.planner import place
 from core.placement.rank_memory import Overhead, measured_budget
 from core.serving.load import EngineCost
 from core.serving.simulate import follow, simulate
+from core.strategy import entrants as who
 from core.strategy.entrants import Entrant, entrants
 from core.strategy.race import LOADS, Lane, Race, race
 
@@ -25,12 +28,16 @@ CASES = {
 }
 
 
+def asked(case: str) -> Question:
+    named, gpu_key, gpus = CASES[case]
+    budget = measured_budget(gpu(gpu_key), 0.9, Overhead())
+    return Question(model(named), usual_cluster(gpu(gpu_key), gpus), budget, Demand())
+
+
 @lru_cache
 def entered(case: str) -> tuple[Entrant, ...]:
     """Who races in a case."""
-    named, gpu_key, gpus = CASES[case]
-    budget = measured_budget(gpu(gpu_key), 0.9, Overhead())
-    return entrants(Question(model(named), usual_cluster(gpu(gpu_key), gpus), budget, Demand()))
+    return entrants(asked(case))
 
 
 def ran(case: str, load: str, seed: int = 0, requests: int = 150) -> Race:
@@ -52,6 +59,16 @@ def test_who_races():
     assert (entered("pair")[-1].kind, entered("pair")[-1].readers) == ("apart", 1)
     for case in CASES:
         assert len({one.layout.gpus for one in entered(case)}) == 1
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_who_races_is_the_same_whatever_was_judged_before_and_only_those_who_could_are(case, monkeypatch):
+    question, judged = replace(asked(case), expert_parallel=False), []
+    placed = place(question).plans
+    monkeypatch.setattr(who, "judge", lambda _, layout: judged.append(layout) or judge(question, layout))
+    assert entrants(question, placed) == entered(case)
+    assert not {plan.layout for plan in placed} & set(judged)
+    assert len(judged) <= 2
 
 
 def test_no_group_leaves_its_nvlink_domain():
@@ -100,7 +117,8 @@ def test_little_s_law_holds_of_every_lane():
 @pytest.mark.parametrize("case", CASES)
 def test_no_step_beats_the_roofline(case):
     for entrant in entered(case):
-        assert entrant.cost.decode_at(1) >= entrant.roofline_itl_s
+        one = replace(entrant.layout, replicas=1)
+        assert entrant.cost.decode_at(1) >= asked(case).timing(one, 1).roofline_itl_s
         assert list(entrant.cost.decode_s) == sorted(entrant.cost.decode_s)
 
 
