@@ -36,6 +36,7 @@ def kv_bytes_per_token(model: ModelSpec, dtype: str = "bf16") -> float:
     return kv_bytes_per_token_per_rank(model, 1, dtype)
 
 
+@lru_cache(maxsize=1024)
 def kv_bytes_per_token_per_rank(
     model: ModelSpec, tp_size: int, dtype: str = "bf16", first_layer: int = 0, layers: int | None = None
 ) -> float:

@@ -10,7 +10,7 @@ startup logs of eight bf16 models agree to 0.004 % where they are dense, to 0.04
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
@@ -150,6 +150,22 @@ def rank_tensors(
     return tuple(StoredTensor(name, copies, size, group) for (name, group, size), copies in parts.items())
 
 
+def allocated_by_group(
+    model: ModelSpec, tp_size: int, stage: Stage, dtype: str = "bf16"
+) -> Counter[Group | Literal["table"]]:
+    """Bytes the allocator counts for one rank's weights of a stage, by what they are for; 0 of what is not there.
+
+    Raises as `rank_tensors` does.
+    """
+    kind = weight_format(dtype, model)
+    rank = _Rank(model, tp_size, kind, kind.other_bytes)
+    sizes = Counter(_allocated(rank.ends(stage)))
+    for layer, layers, widths in _kinds(model, stage, kind):
+        for group, size in _layer_bytes(rank, layer, widths).items():
+            sizes[group] += layers * size
+    return sizes
+
+
 def _kinds(model: ModelSpec, stage: Stage, kind: WeightFormat) -> Iterator[tuple[LayerSpec, int, Widths]]:
     """Each kind of layer of a stage, how many, and the bytes an element of its parts in another width than most."""
     others = [(part, layers, float(kind.other_bytes)) for part, layers in model.left_alone]
@@ -226,6 +242,19 @@ def _layer_tensors(rank: _Rank, layer: LayerSpec, widths: Widths) -> tuple[Store
     """One layer as a rank keeps it: the same in every stage."""
     own = dict(widths)
     return tuple(rank.stored(part, own.get(part.name)) for part in layer_parts(rank.model, layer))
+
+
+@lru_cache(maxsize=1024)
+def _layer_bytes(rank: _Rank, layer: LayerSpec, widths: Widths) -> Mapping[Group | Literal["table"], int]:
+    """What the allocator counts for one layer's tensors, by group."""
+    return _allocated(_layer_tensors(rank, layer, widths))
+
+
+def _allocated(tensors: Iterable[StoredTensor]) -> Mapping[Group | Literal["table"], int]:
+    sizes: dict[Group | Literal["table"], int] = {}
+    for tensor in tensors:
+        sizes[tensor.group] = sizes.get(tensor.group, 0) + tensor.copies * allocated_bytes(tensor.size_bytes)
+    return sizes
 
 
 def _up(value: int, step: int) -> int:

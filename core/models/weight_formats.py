@@ -7,6 +7,7 @@ router stay in the activations' width.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 
 from core.errors import UnknownNameError
@@ -64,6 +65,7 @@ Marlin and as Blackwell's kernels pad them have keys of their own.
 Source: vllm/model_executor/layers/quantization/mxfp4.py, create_weights."""
 
 
+@lru_cache(maxsize=256)
 def weight_format(key: str, model: ModelSpec | None = None) -> WeightFormat:
     """The format under `key`; `int4-g32` for a group other than 128, `int4-g32-z16` with zero points in 16 bits.
 

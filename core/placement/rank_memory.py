@@ -4,13 +4,12 @@ utilisation · usable - weights - peak activation - non-torch - CUDA graphs = KV
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 
 from core.errors import OutOfRangeError, Remark, ShardlabError, remark, require_divides, require_non_negative
 from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank, sequence_bytes
-from core.models.loaded_weights import Stage, StoredTensor, allocated_bytes, rank_tensors, stages
+from core.models.loaded_weights import Stage, allocated_by_group, stages
 from core.models.weights import held_weight_bytes
 from core.placement.demand import Demand
 from core.placement.layout import Layout
@@ -228,15 +227,10 @@ def stage_weights(model: ModelSpec, layout: Layout, stage: Stage, dtype: str) ->
 @lru_cache(maxsize=1024)
 def _tensor_parallel_weights(model: ModelSpec, tp_size: int, stage: Stage, dtype: str) -> RankWeights:
     """A stage's weights with nothing distributed: many layouts share them."""
-    tensors = rank_tensors(model, tp_size, stage, dtype)
+    sizes = allocated_by_group(model, tp_size, stage, dtype)
     return RankWeights(
-        tables_bytes=_bytes_of(tensors, "table", "norm") + ACTIVATION_BYTES * model.vision_parameters / tp_size,
-        attention_bytes=_bytes_of(tensors, "attention"),
-        mlp_bytes=_bytes_of(tensors, "mlp", "shared", "router"),
-        experts_bytes=_bytes_of(tensors, "experts"),
+        tables_bytes=sizes["table"] + sizes["norm"] + ACTIVATION_BYTES * model.vision_parameters / tp_size,
+        attention_bytes=sizes["attention"],
+        mlp_bytes=sizes["mlp"] + sizes["shared"] + sizes["router"],
+        experts_bytes=sizes["experts"],
     )
-
-
-def _bytes_of(tensors: Sequence[StoredTensor], *groups: str) -> float:
-    """Bytes of the tensors that are for one of these."""
-    return sum(tensor.copies * allocated_bytes(tensor.size_bytes) for tensor in tensors if tensor.group in groups)

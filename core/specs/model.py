@@ -1,8 +1,8 @@
 """A model: the shape of a decoder-only transformer, its fields by the names of Hugging Face's config.json."""
 
 from collections import Counter
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from core.errors import OutOfRangeError, require_positive
@@ -101,18 +101,21 @@ class ModelSpec:
                 "layers", len(self.pattern), f"must be num_hidden_layers={self.num_hidden_layers}"
             )
 
-    def kinds_of(self, first: int = 0, layers: int | None = None) -> tuple[tuple[LayerSpec, int], ...]:
-        """The kinds of layer among `layers` from number `first` on, each with how many there are; of all layers."""
-        return self._all_kinds if first == 0 and layers is None else self._counted(first, layers)
+    def __hash__(self) -> int:
+        return self._hash
 
     @cached_property
-    def _all_kinds(self) -> tuple[tuple[LayerSpec, int], ...]:
-        return self._counted(0, None)
+    def _hash(self) -> int:
+        """Of all its fields, worked out once: what is known of a model is kept under it everywhere."""
+        return hash(tuple(getattr(self, one.name) for one in fields(self)))
 
-    def _counted(self, first: int, layers: int | None) -> tuple[tuple[LayerSpec, int], ...]:
-        kinds, pattern = self._stack
-        end = self.num_hidden_layers if layers is None else first + layers
-        return tuple((kinds[ord(letter) - 97], n) for letter, n in Counter(pattern[first:end]).items())
+    def __getstate__(self) -> dict[str, object]:
+        """What it was made of: another process has hashes of its own."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def kinds_of(self, first: int = 0, layers: int | None = None) -> tuple[tuple[LayerSpec, int], ...]:
+        """The kinds of layer among `layers` from number `first` on, each with how many there are; of all layers."""
+        return _counted(self, first, self.num_hidden_layers - first if layers is None else layers)
 
     @cached_property
     def _stack(self) -> tuple[tuple[LayerSpec, ...], str]:
@@ -170,3 +173,10 @@ class ModelSpec:
     def windowed_layers(self) -> int:
         """Layers that see a window."""
         return sum(n for kind, n in self.kinds_of() if getattr(kind.mixer, "window", 0))
+
+
+@lru_cache(maxsize=4096)
+def _counted(model: ModelSpec, first: int, layers: int) -> tuple[tuple[LayerSpec, int], ...]:
+    kinds, pattern = model._stack
+    counts = Counter(pattern[first : first + layers])
+    return tuple((kinds[ord(letter) - 97], n) for letter, n in counts.items())

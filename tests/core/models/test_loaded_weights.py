@@ -1,12 +1,18 @@
 """What a rank's weights weigh, against the figures that engines printed in public startup logs."""
 
+import pickle
+import subprocess
+import sys
+from collections import Counter
+
 import pytest
 
-from core.catalog import model
+from core.catalog import MODELS, model
 from core.errors import IndivisibleError, OutOfRangeError, UnknownNameError
 from core.models.loaded_weights import (
     Stage,
     StoredTensor,
+    allocated_by_group,
     allocated_bytes,
     loaded_weight_bytes,
     rank_tensors,
@@ -125,3 +131,32 @@ def test_segments_hold_every_copy_of_a_tensor():
     """Three of 1 MiB fill two of 2 MiB, three of 9 MiB two of 20 MiB; of 11 MiB each has 12."""
     small, middling, large = (reserved_bytes([StoredTensor("x", 3, size * MIB)]) for size in (1, 9, 11))
     assert (small, middling, large) == (4 * MIB, 40 * MIB, 36 * MIB)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_stages_weights_by_group_are_those_of_its_tensors(name):
+    spec = model(name)
+    for tp_size, pp_size in ((1, 1), (2, 3), (4, 2)):
+        for stage in stages(spec, pp_size):
+            told = Counter()
+            try:
+                tensors = rank_tensors(spec, tp_size, stage, spec.weight_dtype)
+            except IndivisibleError:
+                with pytest.raises(IndivisibleError):
+                    allocated_by_group(spec, tp_size, stage, spec.weight_dtype)
+                continue
+            for tensor in tensors:
+                told[tensor.group] += tensor.copies * allocated_bytes(tensor.size_bytes)
+            assert +allocated_by_group(spec, tp_size, stage, spec.weight_dtype) == told
+
+
+def test_a_model_is_the_same_key_in_a_process_whose_hashes_are_others():
+    """Its hash is worked out once, and does not go along to a worker."""
+    hash(model("mixtral-8x7b"))
+    sent = pickle.dumps(model("mixtral-8x7b"))
+    asked = "import pickle, sys; from core.catalog import model; one = pickle.load(sys.stdin.buffer); "
+    asked += "print(one == model(one.key), hash(one) == hash(model(one.key)))"
+    answered = subprocess.run(
+        [sys.executable, "-c", asked], input=sent, capture_output=True, check=True, env={"PYTHONHASHSEED": "1"}
+    )
+    assert answered.stdout.split() == [b"True", b"True"]
