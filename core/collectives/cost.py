@@ -60,7 +60,7 @@ def ring_all_reduce(payload_bytes: float, ranks: int, link: LinkSpec) -> Collect
 
     Source: Thakur, Rabenseifner & Gropp 2005; Patarasuk & Yuan 2009; nccl-tests doc/PERFORMANCE.md for β.
     """
-    return _ring(2 * (ranks - 1), 2 * _others_share(payload_bytes, ranks), ranks, link)
+    return _cost(2 * (ranks - 1), 2 * _others_share(payload_bytes, ranks), ranks, link, link.ramp)
 
 
 def ring_reduce_scatter(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
@@ -68,7 +68,7 @@ def ring_reduce_scatter(payload_bytes: float, ranks: int, link: LinkSpec) -> Col
 
     T = t0 + (N-1)·α + (N-1)/N · n/β
     """
-    return _ring(ranks - 1, _others_share(payload_bytes, ranks), ranks, link)
+    return _cost(ranks - 1, _others_share(payload_bytes, ranks), ranks, link, link.ramp)
 
 
 def ring_all_gather(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
@@ -76,7 +76,7 @@ def ring_all_gather(payload_bytes: float, ranks: int, link: LinkSpec) -> Collect
 
     T = t0 + (N-1)·α + (N-1)/N · n/β
     """
-    return _ring(ranks - 1, _others_share(payload_bytes, ranks), ranks, link)
+    return _cost(ranks - 1, _others_share(payload_bytes, ranks), ranks, link, link.ramp)
 
 
 def recursive_doubling_all_reduce(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
@@ -247,25 +247,15 @@ def _others_share(payload_bytes: float, ranks: int) -> float:
     return (ranks - 1) * payload_bytes / ranks
 
 
-def _cost(steps: int, traffic_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
-    """Steps and bytes priced on a link; one rank has nobody to talk to and launches nothing."""
+def _cost(steps: int, traffic_bytes: float, ranks: int, link: LinkSpec, ramp: float = 0.0) -> CollectiveCost:
+    """Steps and bytes priced on a link, the bandwidth reached as gradually as a ramp says.
+
+    One rank has nobody to talk to and launches nothing.
+    """
     require_positive(ranks=ranks)
     require_non_negative(traffic_bytes=traffic_bytes)
     if ranks == 1:
         return CollectiveCost(steps=0, traffic_bytes=0.0, latency_s=0.0, bandwidth_s=0.0)
-    return CollectiveCost(
-        steps=steps,
-        traffic_bytes=traffic_bytes,
-        latency_s=steps * link.latency_s,
-        bandwidth_s=traffic_bytes / link.bandwidth_bytes_per_s,
-        base_s=link.base_s,
-    )
-
-
-def _ring(steps: int, traffic_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
-    """The same, the bandwidth reached as gradually as the link's ramp says."""
-    cost = _cost(steps, traffic_bytes, ranks, link)
-    short_s = link.ramp * sqrt(cost.waiting_s * cost.bandwidth_s)
-    return CollectiveCost(
-        cost.steps, cost.traffic_bytes, cost.latency_s, bandwidth_s=cost.bandwidth_s + short_s, base_s=cost.base_s
-    )
+    latency_s, full_s = steps * link.latency_s, traffic_bytes / link.bandwidth_bytes_per_s
+    short_s = ramp * sqrt((link.base_s + latency_s) * full_s)
+    return CollectiveCost(steps, traffic_bytes, latency_s, bandwidth_s=full_s + short_s, base_s=link.base_s)

@@ -191,11 +191,12 @@ class Placement:
         return max([*rates, *([asked.sustained_tokens_per_s] if meets else [])], default=0.0)
 
     def _curve(self, index: int) -> tuple[CurvePoint, ...]:
-        plan, question = self.plans[index], self.question
+        plan = self.plans[index]
         most = min(max(1, plan.max_concurrency), LARGEST_BATCH)
         copies = plan.layout.attention_copies
         sizes = sorted({min(most, copies * 2**power) for power in range(17)})
-        steps = question.steps(plan.layout)
+        steps = plan.steps
+        assert steps is not None, "only plans that fit are timed"
         timed = ((size, steps.itl_s(size)) for size in sizes)
         return tuple(
             CurvePoint(index, size, itl_s, steps.sustained_tokens_per_s(size, itl_s)) for size, itl_s in timed

@@ -156,11 +156,12 @@ class Steps:
         α + n/β, at the bandwidth that was measured on a link where one was.
         """
         payload = tokens * self.served.model.hidden_size * ACTIVATION_BYTES
-        priced = {
-            link.key: link.base_s + link.latency_s + payload / as_measured(link).bandwidth_bytes_per_s
-            for link in dict.fromkeys(self._hops)
-        }
-        return [priced[link.key] for link in self._hops]
+        return [wait_s + payload / bytes_per_s for wait_s, bytes_per_s in self._hop_terms]
+
+    @cached_property
+    def _hop_terms(self) -> list[tuple[float, float]]:
+        """Of each such link the wait in seconds, and the bytes a second."""
+        return [(link.base_s + link.latency_s, as_measured(link).bandwidth_bytes_per_s) for link in self._hops]
 
     @cached_property
     def _hops(self) -> tuple[LinkSpec, ...]:

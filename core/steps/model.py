@@ -6,6 +6,7 @@ speed, from which come a roofline, that no measurement should beat, and a calibr
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from core.collectives.across import hierarchical_all_reduce
 from core.collectives.cost import as_measured, ring_all_reduce
@@ -157,19 +158,24 @@ class TensorGroup:
         """Whether its sums leave a node in a server, where each waits `crossing_s`."""
         return self.crossing_s > 0 and self.tp_size > self.gpus_per_node
 
+    @cached_property
+    def _links(self) -> tuple[LinkSpec, LinkSpec | None]:
+        """Both at the bandwidth that was measured on them, where one was."""
+        return as_measured(self.link), self.network and as_measured(self.network)
+
     def all_reduce_s(self, payload_bytes: float) -> float:
         """One all-reduce over the group, at the bandwidth that was measured on its links where one was.
 
         Raises IndivisibleError where the last node would not be full, OutOfRangeError without a network to cross.
         """
-        local = min(self.tp_size, self.gpus_per_node)
+        link, network = self._links
+        if self.tp_size <= self.gpus_per_node:
+            return ring_all_reduce(payload_bytes, self.tp_size, link).total_s
+        local = self.gpus_per_node
         nodes = require_divides("tp_size", self.tp_size, "gpus_per_node", local)
-        if nodes == 1:
-            return ring_all_reduce(payload_bytes, self.tp_size, as_measured(self.link)).total_s
-        if self.network is None:
+        if network is None:
             raise OutOfRangeError("tp_size", self.tp_size, f"crosses a node of {local}; name the network")
-        links = as_measured(self.link), as_measured(self.network)
-        return hierarchical_all_reduce(payload_bytes, local, nodes, *links).total_s + self.crossing_s
+        return hierarchical_all_reduce(payload_bytes, local, nodes, link, network).total_s + self.crossing_s
 
 
 @dataclass(frozen=True)
