@@ -19,6 +19,7 @@ from ui import (
     address,
     inputs,
     language,
+    lighter_elements,
     lighter_state,
     paths,
     progress,
@@ -75,6 +76,7 @@ def _settle() -> None:
     """
     operators.watch()
     lighter_state.install()
+    lighter_elements.install()
     unseen.install()
     wanted_messages.install()
     figures = Timer(FIGURES_AFTER_S, _import_figures)
