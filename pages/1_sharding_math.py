@@ -22,13 +22,13 @@ with page.controls("see"):
         kind = "gathered"
 with page.controls("count"):
     counted = page.control(inputs.choice, "count", "says.count", ["one layer", "one step", "by hand"], "one layer")
-with page.controls("count" if counted == "by hand" else "nowhere", "level"):
+with page.controls("count", "level", when=counted == "by hand"):
     level = page.control(inputs.choice, "level", "says.level", list(LEVELS), "worked")
 with page.controls("break_it"):
     mistake = page.control(inputs.choice, "mistake", "says.mistake", list(rows.MISTAKES), "No all-reduce")
 with page.controls("bench"):
     figure = page.control(inputs.choice, "figure", "says.figure", ["rounding", "TP sizes"], "rounding")
-with page.controls("bench" if figure == "rounding" else "nowhere", "trial"):
+with page.controls("bench", "trial", when=figure == "rounding"):
     bench = Trial(
         in_features=page.control(inputs.whole, "in", "says.inputs_d", 1, 512, 64),
         out_features=page.control(inputs.whole, "out", "says.outputs_f", 1, 512, 64),

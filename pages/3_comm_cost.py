@@ -26,8 +26,14 @@ figure = comm_bench.choose(page)
 row, unseen = page.controls("see", "count", "break_it", "bench"), page.controls("elsewhere")
 
 
-def place(seen: bool) -> AbstractContextManager[object]:
-    """A control's place: the row under the scene's title, or out of sight, where the URL still keeps it."""
+def place(seen: bool, is_kept: bool = False) -> AbstractContextManager[object]:
+    """A control's place: the row under the scene's title, or out of sight, where the URL still keeps it.
+
+    One that `is_kept` there leaves a gap in the row: a control that moved would have a whole page sent.
+    """
+    if is_kept and not seen:
+        with row:
+            st.empty()
     return row if seen else unseen
 
 
@@ -35,12 +41,12 @@ with place(page.scene == "see"):
     shown = page.control(inputs.choice, "view", "says.figure", [BILL, ROUNDS], BILL)
 with place(page.scene == "break_it"):
     slip = page.control(inputs.choice, "slip", "says.what_misread", slips.CHOICES, slips.HOP)
-asked = comm_bench.ask(page, figure, place)
 phases = {"bench": figure in comm_bench.phased(page.look), "break_it": slip in slips.PHASED}
-with place(phases.get(page.scene, True)):
+with place(phases.get(page.scene, True), page.scene == "bench"):
     phase = page.control(inputs.choice, "phase", "says.phase", views.PHASES, "decode")
 with place(page.scene in ("see", "count", "bench") and not (page.look.present and page.scene == "bench")):
     napkin = page.control(inputs.choice, "numbers", "says.numbers", [MEASURED, NAPKIN], MEASURED) == NAPKIN
+asked = comm_bench.ask(page, figure, place)
 # what is asked, and the answer to it, are of a decode step as it is measured
 view = views.View(page.scenario) if page.scene == "question" else views.View(page.scenario, phase, napkin)
 rounds_shown = page.scene == "see" and shown == ROUNDS
@@ -54,9 +60,11 @@ elif page.scene in ("question", "see", "count") or (page.scene == "break_it" and
     page.data_sheet = "prompt" if view.phase == "prefill" else "compute"
 
 
-def warn() -> None:
+def warn(has_step: bool = True) -> None:
     """What stands against running this step at all; what follows keeps its place where nothing does."""
     with st.container():
+        if not has_step:
+            return
         if view.broken:
             st.error(page.prose.text("refused"))
         if view.fits != "one" and not view.napkin:
@@ -97,14 +105,12 @@ def see() -> None:
 def break_it() -> None:
     with st.container(key="aside_ask"):
         page.say("break_it.ask")
-    if slip in slips.OF_THE_SCENARIO:
-        warn()
+    warn(slip in slips.OF_THE_SCENARIO)
     comm_scenes.break_it(page, slip, view, points)
 
 
 def bench() -> None:
-    if figure in comm_bench.OF_THE_SCENARIO:
-        warn()
+    warn(figure in comm_bench.OF_THE_SCENARIO)
     comm_bench.draw(page, asked, view, points)
 
 

@@ -11,6 +11,9 @@ _OPENED = frozenset({"dialog"})
 _FIGURES = frozenset({"vega_lite_chart", "bidi_component"})
 """What a press is about: where it stands in its place, it waits for nothing."""
 
+SHELL = "shardlab_shell"
+"""A component that draws nothing: what the page tells the browser's own scripts."""
+
 
 @dataclass(frozen=True)
 class Content:
@@ -36,7 +39,7 @@ def drawn_by(message: ForwardMsg) -> str:
 
 def is_figure(message: ForwardMsg) -> bool:
     """Whether it draws what a press is about."""
-    return drawn_by(message) in _FIGURES
+    return drawn_by(message) in _FIGURES and message.delta.new_element.bidi_component.component_name != SHELL
 
 
 def content_of(message: ForwardMsg) -> Content:

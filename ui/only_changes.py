@@ -6,8 +6,9 @@ place of the page. A run waits for its end and is sent without what stands there
 the browser all of it belongs to the run that the page was drawn by. A place that is left empty is sent an empty
 element.
 
-A figure that stands in its place does not wait, and what else changed comes when it is drawn. Of a run without a
-figure the words that stand in their places come first: a question before the form that answers it. That the run
+A figure that stands in its place does not wait, and what else changed comes when it is drawn; so it does after a
+figure that takes a place of its own. Of a run without a figure the words that stand in their places come first: a
+question before the form that answers it. That the run
 began and ended is said after all that: for each of the two a browser goes over the whole page, lets go of widgets
 that are gone, and is ready for a key R or a step back in its history.
 
@@ -160,6 +161,9 @@ class Shown:
             words = [one for one in others if tuple(one.metadata.delta_path) in stay]
             others = [one for one in others if tuple(one.metadata.delta_path) not in stay]
             parts = [part for part in (words, [*others, *emptied]) if part] or [[]]
+        else:
+            ahead = next(number for number, one in enumerate(others, start=1) if is_figure(one))
+            parts = [others[:ahead], [*others[ahead:], *emptied]]
         self._waiting = [*parts, [self._named(begun), *at_rest, self._named(ended)]]
         self._send_next()
         return None

@@ -51,6 +51,7 @@ class PageParts:
     data_sheet: Kind = ""
     """Of what the open scene's times are, where they are no prediction: said under it."""
     _splits: Iterator[int] = field(default_factory=count)
+    _charts: Iterator[int] = field(default_factory=count)
     _tables: Iterator[int] = field(default_factory=count)
 
     def key(self, name: str) -> str:
@@ -124,11 +125,12 @@ class PageParts:
     def figure(self, chart: Figure, reading: str, table: Table | Callable[[], Table], name: str) -> None:
         """A chart, its reading, its table as CSV and itself as PNG.
 
-        `reading` is a block of prose; `name` is the files', and the key under which the chart keeps its state. The
-        reading is the chart's name for who hears it (`ui/browser/access.js`): as `alt` it would be a part of the
-        specification, and the chart made anew with each number in it.
+        `reading` is a block of prose; `name` is the files', and what axes are held by. The chart's place is known
+        by its number: a browser draws another figure there into the chart that it has, and only its rows where both
+        are of one specification. The reading is the chart's name for who hears it (`ui/browser/access.js`): as
+        `alt` it would be a part of the specification, and the chart made anew with each number in it.
         """
-        alt, drawn = self.prose.plain(reading), f"chart_{name}"
+        alt, drawn = self.prose.plain(reading), f"chart_{next(self._charts)}"
         with st.container(key=drawn):
             draw(chart, word("figure.alt"), f"figure_{name}")
         self.reading(reading)

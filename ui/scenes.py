@@ -57,13 +57,17 @@ class Page(PageParts):
     asks: bool
     _extra_buttons: list[Callable[[], object]] = field(default_factory=list)
 
-    def controls(self, *shown_in: str) -> AbstractContextManager[object]:
-        """Where the page asks. Runs in every scene, so that the URL keeps it; seen only in those named."""
+    def controls(self, *shown_in: str, when: bool = True) -> AbstractContextManager[object]:
+        """Where the page asks. Runs in every scene, so that the URL keeps it; seen only in those named.
+
+        `when` says whether anything is asked there now: what follows keeps its place where nothing is.
+        """
         seen = not shown_in or self.scene in shown_in
         if not seen:
             return out_of_sight()
         key = f"controls_{self.entry.stem}_{'_'.join(shown_in)}"
-        return self.body.container(key=key, horizontal=True, vertical_alignment="bottom", gap="medium")
+        place = self.body.container(key=key, horizontal=True, vertical_alignment="bottom", gap="medium")
+        return place if when else out_of_sight()
 
     def play(self, fields: Callable[[], Mapping[str, object]], /, **scenes: Scene) -> None:
         """Fill the prose and run the open scene; one that is not given is its block `<scene>.body`.

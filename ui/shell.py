@@ -30,6 +30,7 @@ from ui import (
 )
 from ui.course import menu
 from ui.course.pages import OVERVIEW, PAGES, Entry
+from ui.drawn_content import SHELL
 from ui.guarded import guarded
 from ui.prose import escape, label
 from ui.room import notes, poll
@@ -62,7 +63,7 @@ _SHARED = (
 _SCRIPTS = ("history.js", "theme.js", "wall.js", "access.js", "follow.js", "voter.js", "live.js", "shell.js")
 
 _browser = st.components.v2.component(
-    "shardlab_shell",
+    SHELL,
     html="<i></i>",
     js="\n".join((Path(__file__).parent / "browser" / name).read_text(encoding="utf-8") for name in _SCRIPTS),
 )

@@ -10,6 +10,7 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
 
+from ui.drawn_content import SHELL, is_figure
 from ui.only_changes import Shown
 
 EMPTY = "nothing"
@@ -286,6 +287,25 @@ def test_words_that_stand_in_their_places_come_before_the_form_that_is_another(b
     assert browser.sent[0].metadata.delta_path == [0, 0]
     assert at_rest(browser) == ["delta", "delta", *RAN]
     assert changes(browser, asked("3", "c", ((0, 2), "figure", "c"))) == ["delta"] * 4
+
+
+def test_a_figure_in_a_new_place_comes_before_what_follows_it(browser):
+    """It waits for the blocks that it is in; what was in its place goes when the words under it come."""
+    above, below = ((0, 0), "text", "above"), ((0, 2), "text", "below")
+    changes(browser, run_of("1", [above, ((0, 1), "text", "by hand"), below, ((0, 3), "text", "more")]))
+    drawn = [above, ((0, 1), "column", ""), ((0, 1, 0), "figure", "a"), ((0, 2), "text", "under it")]
+    assert changes(browser, run_of("2", drawn)) == ["delta", "delta"]
+    assert [list(one.metadata.delta_path) for one in browser.sent] == [[0, 1], [0, 1, 0]]
+    assert at_rest(browser) == ["delta", "delta", *RAN]
+    assert [list(one.metadata.delta_path) for one in browser.sent[:2]] == [[0, 2], [0, 3]]
+
+
+def test_what_the_page_tells_the_browsers_own_scripts_is_no_figure():
+    """It is told with the words: sent ahead, as a figure is, it would have the figure itself wait."""
+    for component, draws in ((SHELL, False), ("shardlab_still", True)):
+        told = ForwardMsg()
+        told.delta.new_element.bidi_component.component_name = component
+        assert is_figure(told) == draws
 
 
 def test_a_run_that_is_given_up_after_its_figure_is_sent_whole(browser):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import streamlit as st
 
@@ -47,8 +48,10 @@ THE_LINK, THE_NETWORK = "the link", "the network"
 THRESHOLDS = (100 * NOISE_BELOW_FRACTION, 100 * FATAL_ABOVE_FRACTION)
 
 
-Place = Callable[[bool], AbstractContextManager[object]]
-"""Where a control goes: into the row of the open scene, or out of sight."""
+class Place(Protocol):
+    """Where a control goes: into the row of the open scene, or out of sight, where its place there may be kept."""
+
+    def __call__(self, seen: bool, is_kept: bool = False, /) -> AbstractContextManager[object]: ...
 
 
 @dataclass(frozen=True)
@@ -93,10 +96,11 @@ def ask(page: Page, figure: str, region: Place) -> Asked:
     def of(*figures: str) -> AbstractContextManager[object]:
         return region(page.scene == "bench" and figure in figures)
 
+    has_over = figure in _OVER_LINK and not (figure == UNITS and page.look.present)
+    with region(page.scene == "bench" and has_over, page.scene == "bench"):
+        over = page.control(inputs.choice, "over", "says.over", [THE_LINK, THE_NETWORK], THE_NETWORK)
     with of(OWN):
         own, pinned = _own(page)
-    with region(page.scene == "bench" and figure in _OVER_LINK and not (figure == UNITS and page.look.present)):
-        over = page.control(inputs.choice, "over", "says.over", [THE_LINK, THE_NETWORK], THE_NETWORK)
     with region(page.scene == "bench" and figure == BUY and not page.look.present):
         overlap = page.control(inputs.slide, "overlap", "says.hidden_behind_compute", 0, 100, 50, unit="%")
     with of(TABLE):

@@ -46,12 +46,14 @@ def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
     keys = [step["key"] for step in views[0].board["steps"]]
     asked = st.query_params.get(param, "")
     start = keys.index(asked) if asked in keys else 0
-    block_stepper(*views, key=f"sharding_{kind}", present=page.look.present, start=start, param=param)
+    # one place for all layers: a browser draws another one into the stepper that it has
+    name = f"sharding_{kind}"
+    block_stepper(*views, key="sharding", name=name, present=page.look.present, start=start, param=param)
     if not page.look.present:
         page.note("see.pick")
         if num_ranks == drawn.usual_ranks(page.scenario) != max(2, page.scenario.tp):
             page.note("see.fewer")
-        page.as_table(lambda: boards.table(views[0]), f"sharding_{kind}", views[0].reading)
+        page.as_table(lambda: boards.table(views[0]), name, views[0].reading)
 
 
 def mistake(page: Page, name: str) -> None:
@@ -141,4 +143,5 @@ def rounding(page: Page, trial: Trial) -> None:
 
 def tp_sizes(page: Page) -> None:
     table = rows.size_cells(page.scenario)
-    page.figure(charts.size_strip(table, page.look), "bench.sizes_reading", table, "tp_sizes")
+    with page.split()[0]:
+        page.figure(charts.size_strip(table, page.look), "bench.sizes_reading", table, "tp_sizes")

@@ -41,6 +41,7 @@ class View:
 def block_stepper(
     *views: View,
     key: str,
+    name: str = "",
     present: bool = False,
     start: int = 0,
     controls: bool = True,
@@ -50,11 +51,11 @@ def block_stepper(
 
     Of several `views` of one computation, widest first, the first that fits its place is drawn. Without
     `controls` it is a still picture. `present` draws for a projector. The step is kept in the address under
-    `param`, by its key; nothing is sent for it.
+    `param`, by its key; nothing is sent for it. `name` is its file's, where that is not its key.
     """
     data = {
         "views": [{**vars(view), "notes": list(map(vars, view.notes))} for view in views],
-        "name": key,
+        "name": name or key,
         "present": present,
         "start": start,
         "controls": controls,
