@@ -51,7 +51,6 @@ class PageParts:
     data_sheet: Kind = ""
     """Of what the open scene's times are, where they are no prediction: said under it."""
     _splits: Iterator[int] = field(default_factory=count)
-    _charts: Iterator[int] = field(default_factory=count)
     _tables: Iterator[int] = field(default_factory=count)
 
     def key(self, name: str) -> str:
@@ -125,12 +124,12 @@ class PageParts:
     def figure(self, chart: Figure, reading: str, table: Table | Callable[[], Table], name: str) -> None:
         """A chart, its reading, its table as CSV and itself as PNG.
 
-        `reading` is a block of prose; `name` is the files', and what axes are held by. The chart's place is known
-        by its number: a browser draws another figure there into the chart that it has, and only its rows where both
-        are of one specification. The reading is the chart's name for who hears it (`ui/browser/access.js`): as
-        `alt` it would be a part of the specification, and the chart made anew with each number in it.
+        `reading` is a block of prose; `name` is the files', and what axes are held by. The chart is known by where
+        it stands: a browser draws another figure there into the chart that it has, and only its rows where both are
+        of one specification. The reading is the chart's name for who hears it (`ui/browser/access.js`): as `alt` it
+        would be a part of the specification, and the chart made anew with each number in it.
         """
-        alt, drawn = self.prose.plain(reading), f"chart_{next(self._charts)}"
+        alt, drawn = self.prose.plain(reading), f"chart_{_here()}"
         with st.container(key=drawn):
             draw(chart, word("figure.alt"), f"figure_{name}")
         self.reading(reading)
@@ -211,6 +210,12 @@ class PageParts:
             for key, blocks in aside.items():
                 with st.container(key=f"aside_{key}"):
                     self.note(*blocks)
+
+
+def _here() -> str:
+    """Where the next element of a page will stand, as Streamlit counts: the blocks that it is in, from without."""
+    at = st._main._active_dg._cursor
+    return "_".join(map(str, (*at.parent_path, at.index))) if at else ""
 
 
 def _fold(label: str, key: str) -> ExpanderContainer:

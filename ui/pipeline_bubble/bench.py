@@ -42,12 +42,13 @@ class Asked:
 def ask(page: Page) -> Asked:
     """Every control of the bench, those of the open figure in sight. All run, so that the URL keeps them.
 
-    The straggler is the scenario's, and its handle may be mounted once: where the open figure asks.
+    On a projector the figure takes the room. The straggler is the scenario's, and its handle may be mounted once:
+    where the open figure asks.
     """
     with page.controls("bench"):
         figure = _figure(page)
     present = page.look.present
-    with page.controls("sizes", *_in_sight(figure in (AGAINST_M, RUN) and not present)):
+    with page.controls("sizes", "bench", when=figure in (AGAINST_M, RUN) and not present):
         bench = _bench(page)
         pin = Bench.pinned(inputs.memo(page.key("pin")))
         keep = "" if pin else bench.text()
@@ -56,16 +57,16 @@ def ask(page: Page) -> Asked:
             on_click=inputs.remember,
             args=(page.key("pin"), keep),
         )
-    with page.controls("pair", *_in_sight(figure == VERSUS and not present)):
+    with page.controls("pair", "bench", when=figure == VERSUS and not present):
         versus = _versus(page)
         if figure != SERVE:
             scenario_bar.straggler()
         path = page.control(inputs.toggle, "path", "says.critical_path")
-    with page.controls("served", *_in_sight(figure == SERVE and not present)):
+    with page.controls("served", "bench", when=figure == SERVE and not present):
         serve = _serve(page)
         if figure == SERVE:
             scenario_bar.straggler()
-    with page.controls("compose", *_in_sight(figure == COMPOSE and not present)):
+    with page.controls("compose", "bench", when=figure == COMPOSE and not present):
         gpus = page.control(inputs.choice, "gpus", "says.gpus", [2, 4, 8, 16], 8)
         sequences = page.control(inputs.choice, "sequences", "says.sequences", [1, 8, 64, 128], 64)
         compose = Compositions(page.scenario, gpus, sequences)
@@ -84,11 +85,6 @@ def _figure(page: Page) -> str:
 def part(page: Page, name: str, seen: bool) -> AbstractContextManager[object]:
     """A place among a scene's controls for one that only some scenes show. It runs in all of them."""
     return st.container(key=f"{'part' if seen else 'unseen'}_{page.key(name)}", width="content")
-
-
-def _in_sight(seen: bool) -> tuple[str, ...]:
-    """The scene a row of controls is seen in. On a projector the figure takes the room."""
-    return ("bench",) if seen else ()
 
 
 def _bench(page: Page) -> Bench:

@@ -175,8 +175,10 @@ def draw(page: Page, bench: Bench, drawn: str, own: Capture | None, model: str, 
     """The chosen figure, with the button that runs it here where the figure is of runs."""
     figure, margin = page.split()
     with figure:
-        if drawn == "two arms" or (drawn == "the wires" and not page.look.present):
-            _live(page, model, link)
+        # a place of its own, so that the figure under it keeps its own where there is none
+        with st.container():
+            if drawn == "two arms" or (drawn == "the wires" and not page.look.present):
+                _live(page, model, link)
         bench.figures[drawn]()
     with margin:
         page.note(*NOTES[drawn])
