@@ -11,6 +11,7 @@ import pytest
 from tests.pages.test_every_scene import visit
 from ui.comm_cost import bench, rows_slips
 from ui.course.pages import entry
+from ui.pipeline_bubble import bench as schedule_bench
 
 BARS = [
     bench.OWN,
@@ -29,6 +30,8 @@ SWAPS = [
     ("comm_cost", "break_it", "bill_slip", rows_slips.CHOICES),
     ("sharding_math", "bench", "shard_figure", ["rounding", "TP sizes"]),
     ("sharding_math", "count", "shard_count", ["one layer", "one step", "by hand"]),
+    ("pipeline_bubble", "bench", "pipe_figure", schedule_bench.USUAL),
+    ("two_way_tp", "bench", "real_figure", ["two arms", "the wires", "the width"]),
 ]
 
 
@@ -64,8 +67,17 @@ def test_no_widget_moves_and_the_figure_keeps_its_place(stem, scene, control, op
         assert [key for key in at.keys() & to.keys() if at[key] != to[key]] == []
         charts, charts_now = places(before, "chart"), places(now, "chart")
         assert all(charts[key] == charts_now[key] for key in charts.keys() & charts_now.keys())
-        if charts and charts_now:
-            assert min(charts.items(), key=lambda one: one[1]) == min(charts_now.items(), key=lambda one: one[1])
+
+
+@pytest.mark.parametrize(
+    ("stem", "scene", "control", "options"),
+    [one for one in SWAPS if one[0] == "comm_cost"],
+    ids=lambda part: str(part)[:20],
+)
+def test_the_first_figure_takes_the_place_of_the_first(stem, scene, control, options):
+    """A browser that finds a chart there draws into it, and nothing before it is sent."""
+    firsts = {min(places(seen(stem, scene, control, one), "chart").values()) for one in options}
+    assert len(firsts) == 1
 
 
 def test_bars_of_bills_are_one_chart_whatever_they_compare():
