@@ -27,10 +27,7 @@ row, unseen = page.controls("see", "count", "break_it", "bench"), page.controls(
 
 
 def place(seen: bool, is_kept: bool = False) -> AbstractContextManager[object]:
-    """A control's place: the row under the scene's title, or out of sight, where the URL still keeps it.
-
-    One that `is_kept` there leaves a gap in the row: a control that moved would have a whole page sent.
-    """
+    """A control's place: the row under the title, a gap there, or out of sight; the URL keeps it in all three."""
     if is_kept and not seen:
         with row:
             st.empty()
@@ -63,11 +60,9 @@ elif page.scene in ("question", "see", "count") or (page.scene == "break_it" and
 def warn(has_step: bool = True) -> None:
     """What stands against running this step at all; what follows keeps its place where nothing does."""
     with st.container():
-        if not has_step:
-            return
-        if view.broken:
+        if has_step and view.broken:
             st.error(page.prose.text("refused"))
-        if view.fits != "one" and not view.napkin:
+        if has_step and view.fits != "one" and not view.napkin:
             page.verdict("off" if view.fits == "none" else "open", f"fits.{view.fits}")
 
 
