@@ -4,11 +4,13 @@ Where nothing changes, many steps are taken at once: a run costs as much as its 
 Requests are all as long as the cost says, or each as long as `Requests` says.
 """
 
-from collections import deque
-from collections.abc import Iterable, Sequence
+from bisect import insort
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from itertools import accumulate
 from math import ceil, inf
+from operator import add
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +20,9 @@ from core.serving.load import CHUNK_TOKENS, EngineCost
 
 MOST_STEPS = 60_000
 """Where a run is cut, so that no question takes longer than about half a second."""
+
+MOST_AT_ONCE = 60_000
+"""Steps that are alike and taken as one, at the most."""
 
 WARM_UP = 0.2
 """The share of requests, from the first, that are left out of the percentiles: the engine began empty."""
@@ -51,8 +56,7 @@ class LoadResult:
         return (self.ttft_p50_s, self.itl_p50_s) if percentile == 50 else (self.ttft_p99_s, self.itl_p99_s)
 
 
-@dataclass(frozen=True)
-class Course:
+class Course(NamedTuple):
     """When each request of a run arrived, was begun, had its first token and was done: all in one order.
 
     Those that a cut run did not get to are missing from the later lists.
@@ -98,7 +102,7 @@ def _run(
     requests: Requests | None = None,
 ) -> "_Run":
     require_positive(requests=len(arrivals_s), chunk_tokens=chunk_tokens)
-    run = _Run(cost, [float(time) for time in arrivals_s], chunk_tokens, requests)
+    run = _Run(cost, np.asarray(arrivals_s, np.float64).tolist(), chunk_tokens, requests)
     run.to_the_end()
     return run
 
@@ -134,88 +138,95 @@ class _Run:
     def to_the_end(self) -> None:
         """Until all are done or the run is cut: idle to the next arrival, or take as many steps as nothing changes.
 
-        One loop over local names: a page's race goes through it some five thousand times.
+        One loop over local names: a page's race goes through it some two thousand times, and its requests as often.
         """
-        cost, arrivals_s, prompts, outputs = self.cost, self.arrivals_s, self.prompts, self.outputs
-        begun_s, first_s, done = self.begun_s, self.first_s, self.done
-        requests, most_running = len(arrivals_s), cost.most_running
-        unread: deque[int] = deque()  # tokens left of each prompt that was begun, the oldest first
-        ends: list[tuple[int, int]] = []  # the count of decode steps that each sequence is done at; the next first
+        cost, outputs, begun_s, first_s, done = self.cost, self.outputs, self.begun_s, self.first_s, self.done
+        most_running, room_tokens, chunk_tokens = cost.most_running, self.room_tokens, self.chunk_tokens
+        gaps, delay_s, alike = self.gaps, cost.prefill_delay_s, self.requests is None
+        arrivals_s, requests = [*self.arrivals_s, inf], len(self.arrivals_s)
+        needed = list(map(add, self.prompts, outputs))  # of the cache, by each request
+        read_by = list(accumulate(self.prompts))  # tokens of all prompts up to each
+        ends: list[tuple[int, int]] = []  # by which decode step each sequence is done, the earliest first
         decode_s: dict[int, float] = {0: 0.0}  # of a step, by its batch
         now_s = busy_s = running_area = waiting_area = 0.0
-        arrived = begun = held = reserved = decoded = unread_tokens = steps = 0
+        arrived = begun = read = first = decoded = ended = reserved = steps = 0
         while len(done) < requests and steps < MOST_STEPS:
             # what has come is taken in, and the oldest that wait are begun while there is room
-            while arrived < requests and arrivals_s[arrived] <= now_s:
+            while arrivals_s[arrived] <= now_s:
                 arrived += 1
-            while begun < arrived and held < most_running:
-                needed = prompts[begun] + outputs[begun]
-                if reserved + needed > self.room_tokens:
-                    break
-                unread.append(prompts[begun])
+            held = begun - len(done)
+            while begun < arrived and held < most_running and reserved + needed[begun] <= room_tokens:
                 begun_s.append(now_s)
-                unread_tokens, reserved = unread_tokens + prompts[begun], reserved + needed
+                reserved += needed[begun]
                 begun, held = begun + 1, held + 1
 
-            # a step carries a token of every running sequence, and a piece of the prompts that wait to be read
-            batch, read = len(ends), min(self.chunk_tokens, unread_tokens)
-            step_s, count = 0.0, 0
+            batch = len(ends) - ended
             if held:
+                # a step carries a token of every running sequence, and a piece of the prompts that wait to be read
                 if batch not in decode_s:
                     decode_s[batch] = cost.decode_at(batch)
-                step_s = decode_s[batch] + (self._reading_s(read, unread) if read else 0.0)
+                step_s, piece, count = decode_s[batch], 0, MOST_AT_ONCE
                 # until a sequence ends, the oldest prompt has no whole chunk left, or one comes that could begin
-                most = max(1, unread[0] // self.chunk_tokens) if read else MOST_STEPS
-                most = min(most, ends[0][0] - decoded) if batch else most
-                comes = held < most_running and arrived < requests
-                count = _undisturbed(most, arrivals_s[arrived] - now_s if comes else inf, step_s)
+                if begun > first:
+                    unread = read_by[begun - 1] - read
+                    piece = unread if unread < chunk_tokens else chunk_tokens
+                    step_s += self._reading_s(piece, read, read_by)
+                    whole = (read_by[first] - read) // chunk_tokens or 1
+                    count = whole if whole < count else count
+                if batch:
+                    left = ends[ended][0] - decoded
+                    count = left if left < count else count
+                if held < most_running and step_s:
+                    until = (arrivals_s[arrived] - now_s) / step_s
+                    if until <= count - 1:
+                        count = ceil(until) or 1
                 steps += 1
-                busy_s += count * step_s
+                passed_s = count * step_s
+                busy_s += passed_s
+                read += count * piece
+            else:
+                passed_s = arrivals_s[arrived] - now_s
 
             # time goes by; who arrives in it waits from then on
-            passed_s = count * step_s if held else arrivals_s[arrived] - now_s
             now_s += passed_s
             running_area += passed_s * held
             waiting_area += passed_s * (arrived - begun)
-            while arrived < requests and arrivals_s[arrived] < now_s:
+            while arrivals_s[arrived] < now_s:
                 waiting_area += now_s - arrivals_s[arrived]
                 arrived += 1
 
-            ended = []
+            finished = len(done)
             if batch:
-                self.gaps.append((step_s, count * batch, len(first_s)))
+                gaps.append((step_s, count * batch, first))
                 decoded += count
-                while ends and ends[0][0] <= decoded:
-                    ended.append(heappop(ends)[1])
-            left = count * read
-            unread_tokens -= left
-            while left:
-                if unread[0] > left:
-                    unread[0] -= left
-                    break
-                left -= unread.popleft()
-                if more := outputs[len(first_s)] - 1:
-                    heappush(ends, (decoded + more, len(first_s)))
+                while ended < len(ends) and ends[ended][0] <= decoded:
+                    done.append((ends[ended][1], now_s))
+                    ended += 1
+            while first < begun and read_by[first] <= read:
+                first_s.append(now_s + delay_s)
+                end = decoded + outputs[first] - 1, first
+                if outputs[first] == 1:
+                    done.append((first, now_s))
+                elif alike:
+                    ends.append(end)
                 else:
-                    ended.append(len(first_s))
-                first_s.append(now_s + cost.prefill_delay_s)
-            for request in ended:  # its tokens leave the cache
-                held, reserved = held - 1, reserved - prompts[request] - outputs[request]
-                done.append((request, now_s))
+                    insort(ends, end, ended)
+                first += 1
+            while finished < len(done):  # its tokens leave the cache
+                reserved -= needed[done[finished][0]]
+                finished += 1
         self.now_s, self.steps, self.busy_s = now_s, steps, busy_s
         self.running_area, self.waiting_area = running_area, waiting_area
 
-    def _reading_s(self, tokens: int, unread: Iterable[int]) -> float:
-        """What reading that many tokens of the oldest prompts takes."""
+    def _reading_s(self, tokens: int, read: int, read_by: Sequence[int]) -> float:
+        """What reading that many tokens takes, where so many of all prompts have been read."""
         if self.requests is None:
             return self.cost.prefill_s * tokens / self.cost.prompt_tokens
         time_s, request = 0.0, len(self.first_s)
-        for left in unread:
-            taken = min(tokens, left)
-            time_s += self.requests.prefill_s[request] * taken / self.requests.prompts[request]
-            tokens, request = tokens - taken, request + 1
-            if not tokens:
-                break
+        while tokens:
+            taken = min(tokens, read_by[request] - read)
+            time_s += self.requests.prefill_s[request] * taken / self.prompts[request]
+            tokens, read, request = tokens - taken, read + taken, request + 1
         return time_s
 
     def result(self, closed: bool) -> LoadResult:
@@ -245,8 +256,3 @@ class _Run:
             steps=self.steps,
             cut=self.unfinished,
         )
-
-
-def _undisturbed(most: int, until_s: float, step_s: float) -> int:
-    """Of so many steps, those up to the one in which the next request comes."""
-    return most if step_s == 0 or until_s == inf else max(1, min(most, ceil(until_s / step_s)))

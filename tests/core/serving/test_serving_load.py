@@ -136,7 +136,7 @@ def test_steps_that_are_alike_are_taken_at_once_as_one_by_one(prompt_tokens, out
     arrivals = poisson_arrivals(5.0, 12, rng(seed))
     with pytest.MonkeyPatch.context() as patch:
         at_once = simulate(cost, arrivals, chunk)
-        patch.setattr(simulated, "_undisturbed", lambda *_: 1)
+        patch.setattr(simulated, "MOST_AT_ONCE", 1)
         one_by_one = simulate(cost, arrivals, chunk)
     assert at_once.steps <= one_by_one.steps
     assert asdict(replace(at_once, steps=0)) == pytest.approx(asdict(replace(one_by_one, steps=0)), rel=1e-9)
