@@ -42,7 +42,7 @@ def _answer(options: Namespace) -> Computed:
 def _cells(lane: Lane) -> tuple[str, ...]:
     entrant = lane.entrant
     split = f", {entrant.readers} read and {entrant.writers} write" if entrant.readers else ""
-    times = (lane.answer_s, lane.ttft_s() or 0.0, lane.itl_s() or 0.0)
+    times = (lane.answer_s, lane.ttft_s, lane.itl_s)
     return (
         entrant.kind,
         f"{entrant.layout.name}{split}",
@@ -57,9 +57,7 @@ def _figures(lane: Lane) -> dict[str, object]:
     return {
         "layout": lane.entrant.layout.name,
         **picked(lane.entrant, "kind", "engines", "readers", "capacity_per_s", "transfer_s"),
-        **picked(lane, "answer_s", "most_waiting", "most_fill"),
-        "ttft_s": lane.ttft_s(),
-        "itl_s": lane.itl_s(),
+        **picked(lane, "answer_s", "most_waiting", "most_fill", "ttft_s", "itl_s"),
     }
 
 

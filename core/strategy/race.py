@@ -7,17 +7,25 @@ its keys and values cross a link, one prompt after another from an engine or to 
 Ignored: lengths that differ, a scheduler that looks at queues, and the prefill side's memory while a cache waits.
 """
 
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
+from math import fsum
+from operator import itemgetter
 from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from core.placement.plan import Plan, Question
 from core.serving.arrivals import Floats, poisson_arrivals, seeded
 from core.serving.load import EngineCost
 from core.serving.simulate import Course, follow
 from core.strategy.entrants import Entrant, entrants
+
+Counts = NDArray[np.int64]
 
 REQUESTS = 400
 """Of a race: enough for a lane that cannot keep up to show it."""
@@ -26,80 +34,111 @@ LOADS = {"light": 0.1, "busy": 0.6, "rush": 0.95}
 """Arrivals a second as shares of what the best lane can complete."""
 
 
-@dataclass(frozen=True)
-class Ticket:
-    """One request's way: it waits, is read, has its first token, is ready to be written, holds a slot, is done.
+class Ways(NamedTuple):
+    """Each request's way, in seconds: it waits, is read, has its first token, is ready to be written, holds a slot.
 
-    Its slot is free before it is done where later stages still work on its last token.
+    Its slot is free before it is done where later stages still work on its last token. All are in one order.
     """
 
-    arrived_s: float
-    begun_s: float
-    first_s: float
-    ready_s: float
-    held_s: float
-    freed_s: float
-    done_s: float
+    arrived: tuple[float, ...]
+    begun: tuple[float, ...]
+    first: tuple[float, ...]
+    ready: tuple[float, ...]
+    held: tuple[float, ...]
+    freed: tuple[float, ...]
+    done: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Lane:
-    """One entrant's run over the trace, ticket by ticket."""
+    """One entrant's run over the trace. Of many times, what is told is an array of as many."""
 
     entrant: Entrant
     output_tokens: int
-    tickets: tuple[Ticket, ...]
+    ways: Ways
 
     @cached_property
-    def _sorted(self) -> dict[str, list[float]]:
-        names = ("arrived_s", "begun_s", "first_s", "ready_s", "held_s", "freed_s", "done_s")
-        return {name: sorted(getattr(ticket, name) for ticket in self.tickets) for name in names}
+    def _sorted(self) -> Mapping[str, Floats]:
+        return {name: np.sort(times_s) for name, times_s in self.ways._asdict().items()}
 
-    def _count(self, name: str, time_s: float) -> int:
-        return bisect_right(self._sorted[name], time_s)
+    def _count(self, name: str, times_s: Sequence[float]) -> Counts:
+        """How many had come so far by each time."""
+        return self._sorted[name].searchsorted(times_s, "right")
 
-    def waiting_at(self, time_s: float) -> int:
+    def waiting_at(self, times_s: Sequence[float]) -> Counts:
         """Requests that wait: to be read, or with their cache ready to be written."""
-        unread = self._count("arrived_s", time_s) - self._count("begun_s", time_s)
-        return unread + self._count("ready_s", time_s) - self._count("held_s", time_s)
+        unread = self._count("arrived", times_s) - self._count("begun", times_s)
+        return unread + self._count("ready", times_s) - self._count("held", times_s)
 
-    def running_at(self, time_s: float) -> int:
+    def running_at(self, times_s: Sequence[float]) -> Counts:
         """Sequences that hold a part of the cache, each room for all of its output."""
-        return self._count("held_s", time_s) - self._count("freed_s", time_s)
+        return self._count("held", times_s) - self._count("freed", times_s)
 
-    def done_at(self, time_s: float) -> int:
-        return self._count("done_s", time_s)
+    def done_at(self, times_s: Sequence[float]) -> Counts:
+        return self._count("done", times_s)
 
-    def fill_at(self, time_s: float) -> float:
+    def fill_at(self, times_s: Sequence[float]) -> Floats:
         """The share of the cache that is held, of all engines that decode."""
-        return self.running_at(time_s) / (self.entrant.writers * self.entrant.cache_sequences)
+        return self.running_at(times_s) / (self.entrant.writers * self.entrant.cache_sequences)
+
+    @property
+    def requests(self) -> int:
+        return len(self.ways.done)
 
     @property
     def end_s(self) -> float:
-        return self._sorted["done_s"][-1]
+        return max(self.ways.done)
 
-    def ttft_s(self, until_s: float | None = None) -> float | None:
-        """The mean wait for a first token, of those that had it by then; None where none had."""
-        return _mean(one.first_s - one.arrived_s for one in self.tickets if _by(one.first_s, until_s))
+    @cached_property
+    def _waits_s(self) -> list[float]:
+        """From arrival to first token."""
+        return [first - arrived for first, arrived in zip(self.ways.first, self.ways.arrived, strict=True)]
 
-    def itl_s(self, until_s: float | None = None) -> float | None:
-        """The mean time between a request's tokens, of those that were done by then."""
+    @cached_property
+    def _gaps_s(self) -> list[float]:
+        """Between a request's tokens, on average."""
         gaps = max(1, self.output_tokens - 1)
-        return _mean((one.done_s - one.first_s) / gaps for one in self.tickets if _by(one.done_s, until_s))
+        return [(done - first) / gaps for done, first in zip(self.ways.done, self.ways.first, strict=True)]
+
+    @property
+    def ttft_s(self) -> float:
+        """The mean wait for a first token."""
+        return fmean(self._waits_s)
+
+    @property
+    def itl_s(self) -> float:
+        """The mean time between a request's tokens."""
+        return fmean(self._gaps_s)
+
+    def ttft_at(self, times_s: Sequence[float]) -> list[float | None]:
+        """The same of those that had their first token by each time; None where none had."""
+        return _means(self._waits_s, self.ways.first, times_s)
+
+    def itl_at(self, times_s: Sequence[float]) -> list[float | None]:
+        """The same of those that were done by each time."""
+        return _means(self._gaps_s, self.ways.done, times_s)
 
     @cached_property
     def answer_s(self) -> float:
         """The mean time from a request's arrival to its last token: the least of it wins."""
-        return fmean(one.done_s - one.arrived_s for one in self.tickets)
+        return fmean([done - arrived for done, arrived in zip(self.ways.done, self.ways.arrived, strict=True)])
 
     @property
     def most_waiting(self) -> int:
-        return max(self.waiting_at(ticket.arrived_s) for ticket in self.tickets)
+        return int(self.waiting_at(self.ways.arrived).max())
 
     @property
     def most_fill(self) -> float:
         """Share of the cache that is held at once, at the most."""
-        return max(self.fill_at(ticket.held_s) for ticket in self.tickets)
+        return float(self.fill_at(self.ways.held).max())
+
+
+def _means(values: Sequence[float], seen_s: Sequence[float], times_s: Sequence[float]) -> list[float | None]:
+    """The mean of the values that had been seen by each time; None where none had."""
+    seen, order = np.array(seen_s), np.argsort(seen_s)
+    so_far = np.array(values)[order].tolist()
+    counts = seen[order].searchsorted(times_s, "right").tolist()
+    return [fsum(so_far[:count]) / count if count else None for count in counts]
 
 
 @dataclass(frozen=True)
@@ -128,61 +167,51 @@ def race(
 
     Raises OutOfRangeError without requests, or for a rate that is none.
     """
-    arrivals = poisson_arrivals(arrivals_per_s, requests, seeded(seed))
+    arrivals = poisson_arrivals(arrivals_per_s, requests, seeded(seed)).tolist()
     return Race(arrivals_per_s, tuple(_lane(entrant, arrivals, chunk_tokens) for entrant in entered))
 
 
-def _lane(entrant: Entrant, arrivals: Floats, chunk_tokens: int) -> Lane:
+def _lane(entrant: Entrant, arrivals: Sequence[float], chunk_tokens: int) -> Lane:
     if entrant.readers:
-        tickets = _relay(entrant, arrivals, chunk_tokens)
+        ways = _relay(entrant, arrivals, chunk_tokens)
     else:
-        tickets = [
-            Ticket(arrived, begun, first, begun, begun, done, done + entrant.cost.prefill_delay_s)
-            for course in _distributed(entrant.cost, entrant.engines, arrivals, chunk_tokens)
-            for arrived, begun, first, done in _rows(course)
-        ]
-    return Lane(entrant, entrant.cost.output_tokens, tuple(tickets))
+        courses = _distributed(entrant.cost, entrant.engines, arrivals, chunk_tokens)
+        arrived, begun, first, freed = (tuple(chain(*times_s)) for times_s in zip(*courses, strict=True))
+        delay_s = entrant.cost.prefill_delay_s
+        ways = Ways(arrived, begun, first, begun, begun, freed, tuple([time_s + delay_s for time_s in freed]))
+    return Lane(entrant, entrant.cost.output_tokens, ways)
 
 
-def _relay(entrant: Entrant, arrivals: Floats, chunk_tokens: int) -> list[Ticket]:
+def _relay(entrant: Entrant, arrivals: Sequence[float], chunk_tokens: int) -> Ways:
     """Readers first, then writers in turn, which take each cache as it arrives."""
-    readers = _distributed(entrant.reader, entrant.readers, arrivals, chunk_tokens)
-    asked = [(row, reader) for reader, course in enumerate(readers) for row in _rows(course)]
-    read = sorted(asked, key=lambda one: one[0][2])  # as their caches are ready
-    free_s: dict[tuple[str, int], float] = {}
+    asked = [
+        (first, arrived, begun, reader)
+        for reader, course in enumerate(_distributed(entrant.reader, entrant.readers, arrivals, chunk_tokens))
+        for arrived, begun, first in zip(course.arrivals_s, course.begun_s, course.first_s, strict=True)
+    ]
+    asked.sort(key=itemgetter(0))  # as their caches are ready
+    out_s, in_s, writers = [0.0] * entrant.readers, [0.0] * entrant.writers, entrant.writers
     ready = []
-    for turn, (row, reader) in enumerate(read):
-        ports = ("out", reader), ("in", turn % entrant.writers)
-        ready.append(max(row[2], *(free_s.get(port, 0.0) for port in ports)) + entrant.transfer_s)
-        free_s |= dict.fromkeys(ports, ready[-1])
-    tickets = []
-    for hand, course in enumerate(_distributed(entrant.writer, entrant.writers, ready, chunk_tokens)):
-        for ((arrived, begun, first, _), _), (came, held, _, done) in zip(
-            read[hand :: entrant.writers], _rows(course), strict=True
-        ):
-            tickets.append(Ticket(arrived, begun, first, came, held, done, done))
-    return tickets
+    for turn, (first, _, _, reader) in enumerate(asked):
+        came = max(first, out_s[reader], in_s[turn % writers]) + entrant.transfer_s
+        out_s[reader] = in_s[turn % writers] = came
+        ready.append(came)
+    ways = []
+    for hand, course in enumerate(_distributed(entrant.writer, writers, ready, chunk_tokens)):
+        read = asked[hand::writers]
+        ways += [
+            (arrived, begun, first, came, held, done, done)
+            for (first, arrived, begun, _), came, held, done in zip(
+                read, course.arrivals_s, course.begun_s, course.done_s, strict=True
+            )
+        ]
+    return Ways(*zip(*ways, strict=True))
 
 
-def _distributed(
-    cost: EngineCost, engines: int, arrivals: Sequence[float] | Floats, chunk_tokens: int
-) -> list[Course]:
+def _distributed(cost: EngineCost, engines: int, arrivals: Sequence[float], chunk_tokens: int) -> list[Course]:
     """A stream in turn over engines; one that is sent nothing has no course."""
-    hands = [arrivals[engine::engines] for engine in range(engines)]
-    return [follow(cost, hand, chunk_tokens) for hand in hands if len(hand)]
-
-
-def _rows(course: Course) -> list[tuple[float, float, float, float]]:
-    return list(zip(course.arrivals_s, course.begun_s, course.first_s, course.done_s, strict=True))
-
-
-def _by(time_s: float, until_s: float | None) -> bool:
-    return until_s is None or time_s <= until_s
-
-
-def _mean(values: Iterable[float]) -> float | None:
-    seen = list(values)
-    return fmean(seen) if seen else None
+    hands = [arrivals[engine::engines] for engine in range(min(engines, len(arrivals)))]
+    return [follow(cost, hand, chunk_tokens) for hand in hands]
 
 
 @dataclass(frozen=True)

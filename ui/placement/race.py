@@ -93,9 +93,9 @@ def _play(page: Page, ran: Race, named: int | None) -> None:
         player.Lane(
             title=f"{number}  {rows.name(lane.entrant)}",
             detail=rows.detail(lane.entrant),
-            waiting=tuple(lane.waiting_at(time_s) for time_s in samples),
-            fill=tuple(round(lane.fill_at(time_s), 4) for time_s in samples),
-            standings=tuple(rows.standing(lane, time_s) for time_s in stops),
+            waiting=lane.waiting_at(samples).tolist(),
+            fill=[round(share, 4) for share in lane.fill_at(samples).tolist()],
+            standings=rows.standings(lane, stops),
             verdict=rows.verdict(ran, number - 1),
             first=number - 1 == ran.winner,
             named=number == named,

@@ -49,8 +49,8 @@ def lane_rows(ran: Race) -> list[Row]:
             plan=name(lane.entrant),
             layout=detail(lane.entrant),
             answer_s=lane.answer_s,
-            ttft_s=lane.ttft_s() or 0.0,
-            itl_ms=1e3 * (lane.itl_s() or 0.0),
+            ttft_s=lane.ttft_s,
+            itl_ms=1e3 * lane.itl_s,
             most_waiting=lane.most_waiting,
             fullest_cache=lane.most_fill,
         )
@@ -63,18 +63,29 @@ def sample_times(end_s: float) -> list[float]:
     return [end_s * sample / (STOPS * SAMPLES) for sample in range(STOPS * SAMPLES + 1)]
 
 
-def standing(lane: Lane, time_s: float) -> dict[str, str]:
-    """A lane's numbers at a moment, in words."""
-    first_s, between_s = lane.ttft_s(time_s), lane.itl_s(time_s)
+def standings(lane: Lane, times_s: Sequence[float]) -> list[dict[str, str]]:
+    """A lane's numbers at each of the moments, in words."""
     not_yet = said("placement", "race.not_yet")
-    return {
-        "waiting": str(lane.waiting_at(time_s)),
-        "running": str(lane.running_at(time_s)),
-        "cache": percent(lane.fill_at(time_s), 0),
-        "first": not_yet if first_s is None else seconds(first_s),
-        "between": not_yet if between_s is None else seconds(between_s),
-        "done": said("placement", "race.done", done=lane.done_at(time_s), all=len(lane.tickets)),
-    }
+    seen = zip(
+        lane.waiting_at(times_s).tolist(),
+        lane.running_at(times_s).tolist(),
+        lane.fill_at(times_s).tolist(),
+        lane.ttft_at(times_s),
+        lane.itl_at(times_s),
+        lane.done_at(times_s).tolist(),
+        strict=True,
+    )
+    return [
+        {
+            "waiting": str(waiting),
+            "running": str(running),
+            "cache": percent(fill, 0),
+            "first": not_yet if first_s is None else seconds(first_s),
+            "between": not_yet if between_s is None else seconds(between_s),
+            "done": said("placement", "race.done", done=done, all=lane.requests),
+        }
+        for waiting, running, fill, first_s, between_s, done in seen
+    ]
 
 
 def verdict(ran: Race, index: int) -> str:

@@ -90,11 +90,11 @@ def raced(question: Question, race: Race) -> Iterator[Shown]:
     """
     model, gpu, demand = question.model, question.cluster.gpu, question.demand
     for lane in race.lanes:
-        entrant, tickets = lane.entrant, lane.tickets
+        entrant, ways = lane.entrant, lane.ways
         name, engine = f"{entrant.kind} {entrant.layout.name}", entrant.layout.gpus // entrant.engines
-        span_s = lane.end_s - min(one.arrived_s for one in tickets)
-        work_s = len(tickets) * request_least_s(question) / entrant.layout.gpus
-        yield Shown("strategy", "race", name, span_s, work_s, float(len(tickets)))
+        span_s = lane.end_s - min(ways.arrived)
+        work_s = lane.requests * request_least_s(question) / entrant.layout.gpus
+        yield Shown("strategy", "race", name, span_s, work_s, float(lane.requests))
         alone_s = prefill_least_s(model, gpu, demand.prompt_tokens, engine, demand.dtype)
         alone_s += (demand.output_tokens - 1) * decode_least_s(
             model, gpu, 1, 0, engine, demand.dtype, demand.kv_dtype
@@ -102,8 +102,8 @@ def raced(question: Question, race: Race) -> Iterator[Shown]:
         yield Shown("strategy", "an answer", name, lane.answer_s, alone_s)
         if entrant.readers:
             link_s = ports_s(question, replace(entrant.layout, replicas=1))
-            crossing_s = max(one.ready_s for one in tickets) - min(one.first_s for one in tickets)
-            fullest = -(-len(tickets) // entrant.writers)
+            crossing_s = max(ways.ready) - min(ways.first)
+            fullest = -(-lane.requests // entrant.writers)
             yield Shown("strategy", "a race's link", name, crossing_s, fullest * link_s)
             yield Shown("strategy", "a race's capacity", name, 1 / entrant.capacity_per_s, link_s / entrant.readers)
 

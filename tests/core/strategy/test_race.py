@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import lru_cache
+from statistics import fmean
 
 import pytest
 from hypothesis import given
@@ -83,35 +84,38 @@ def test_no_group_leaves_its_nvlink_domain():
 def test_every_lane_does_the_same_work_and_no_request_is_lost(found: Race):
     first = found.lanes[0]
     for lane in found.lanes:
-        assert sorted(one.arrived_s for one in lane.tickets) == sorted(one.arrived_s for one in first.tickets)
-        assert lane.done_at(lane.end_s) == len(lane.tickets)
-        assert lane.waiting_at(lane.end_s) == lane.running_at(lane.end_s) == 0
-        for one in lane.tickets:
-            assert one.arrived_s <= one.begun_s <= one.first_s
-            assert one.ready_s <= one.held_s <= one.freed_s <= one.done_s
-            assert one.begun_s <= one.ready_s
+        assert sorted(lane.ways.arrived) == sorted(first.ways.arrived)
+        (done,), (waiting,), (running,) = (
+            at([lane.end_s]) for at in (lane.done_at, lane.waiting_at, lane.running_at)
+        )
+        assert (done, waiting, running) == (lane.requests, 0, 0)
+        for arrived, begun, first_s, ready, held, freed, done_s in zip(*lane.ways, strict=True):
+            assert arrived <= begun <= first_s
+            assert ready <= held <= freed <= done_s
+            assert begun <= ready
 
 
 @given(RACES)
 def test_no_cache_holds_more_than_it_can(found: Race):
     for lane in found.lanes:
-        times = [one.held_s for one in lane.tickets]
-        assert max(lane.running_at(time) for time in times) <= lane.entrant.slots
+        assert max(lane.running_at(lane.ways.held)) <= lane.entrant.slots
         assert lane.most_fill <= 1
 
 
 def area_s(lane: Lane) -> float:
     """Requests in the system over time, added up step by step between events."""
-    names = ("arrived_s", "begun_s", "ready_s", "held_s", "done_s", "first_s")
-    times = sorted({getattr(one, name) for one in lane.tickets for name in names})
-    inside = [sum(one.arrived_s <= time < one.done_s for one in lane.tickets) for time in times]
+    ways = lane.ways
+    times = sorted({time for some in (*ways[:5], ways.done) for time in some})
+    inside = [
+        sum(arrived <= time < done for arrived, done in zip(ways.arrived, ways.done, strict=True)) for time in times
+    ]
     return sum(count * (end - start) for count, start, end in zip(inside, times, times[1:], strict=False))
 
 
 def test_little_s_law_holds_of_every_lane():
     """Requests in the system on average = arrivals a second · time in the system, in the whole of a race."""
     for lane in ran("mixture", "rush", requests=80).lanes:
-        assert area_s(lane) == pytest.approx(lane.answer_s * len(lane.tickets), rel=1e-9)
+        assert area_s(lane) == pytest.approx(lane.answer_s * lane.requests, rel=1e-9)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -130,7 +134,7 @@ def test_at_a_load_near_nothing_an_answer_is_its_closed_form(case):
         alone_s = cost.prefill_s + cost.prefill_delay_s + (cost.output_tokens - 1) * cost.decode_at(1)
         assert lane.answer_s == pytest.approx(alone_s + lane.entrant.transfer_s)
         assert lane.answer_s == pytest.approx(lane.entrant.alone_s)
-        assert lane.ttft_s() == pytest.approx(cost.prefill_s + cost.prefill_delay_s)
+        assert lane.ttft_s == pytest.approx(cost.prefill_s + cost.prefill_delay_s)
 
 
 def test_the_same_seed_is_the_same_race():
@@ -155,6 +159,28 @@ def test_a_split_keeps_both_sides_as_busy_as_it_can():
     reading = apart.readers * apart.reader.capacity_per_s
     writing = apart.writers * apart.writer.capacity_per_s
     assert apart.capacity_per_s == min(reading, writing)
+
+
+@given(RACES, st.lists(st.floats(0, 1), max_size=5))
+def test_what_is_told_of_a_moment_is_of_those_who_were_there(found: Race, shares: list[float]):
+    """Counted one request and one moment after another."""
+    for lane in found.lanes:
+        ways, times = lane.ways, [share * lane.end_s for share in shares]
+        rows = list(zip(*ways, strict=True))
+        for time, waiting, running, wait, gap in zip(
+            times,
+            lane.waiting_at(times),
+            lane.running_at(times),
+            lane.ttft_at(times),
+            lane.itl_at(times),
+            strict=True,
+        ):
+            assert waiting == sum(row[0] <= time < row[1] or row[3] <= time < row[4] for row in rows)
+            assert running == sum(row[4] <= time < row[5] for row in rows)
+            waits = [row[2] - row[0] for row in rows if row[2] <= time]
+            gaps = [(row[6] - row[2]) / (lane.output_tokens - 1) for row in rows if row[6] <= time]
+            assert wait == (fmean(waits) if waits else None)
+            assert gap == (fmean(gaps) if gaps else None)
 
 
 def test_following_a_run_is_simulating_it():

@@ -5,7 +5,7 @@ in words. It counts nothing.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from ui.players import kit
@@ -25,9 +25,9 @@ class Lane:
 
     title: str
     detail: str
-    waiting: tuple[int, ...]
-    fill: tuple[float, ...]
-    standings: tuple[Mapping[str, str], ...]
+    waiting: Sequence[int]
+    fill: Sequence[float]
+    standings: Sequence[Mapping[str, str]]
     verdict: str
     first: bool = False
     named: bool = False
@@ -41,4 +41,4 @@ def race_player(
     Samples lie evenly between stops. The queues of all lanes are drawn to one height, `most_waiting`.
     """
     head = {"name": key, "alt": alt, "present": present, "mostWaiting": most_waiting, "words": kit.words("race")}
-    _player(key=key, data={**head, "lanes": [asdict(lane) for lane in lanes], "times": list(times)})
+    _player(key=key, data={**head, "lanes": [vars(lane) for lane in lanes], "times": list(times)})
