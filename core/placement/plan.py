@@ -1,6 +1,6 @@
 """One layout judged: does the model split so, does it fit, what does it give, or which equation it breaks."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from core.errors import Remark, ShardlabError, remark
@@ -71,7 +71,7 @@ def _constants(
 
 @dataclass(frozen=True)
 class Plan:
-    """One layout, judged. `broken` is what refuses it; `timing` is there where it fits, and `steps` for others."""
+    """One layout, judged. `broken` is what refuses it; `timing` is there where it fits."""
 
     layout: Layout
     broken: Remark | None
@@ -80,7 +80,6 @@ class Plan:
     kv_tokens: int = 0
     max_concurrency: int = 0
     timing: Timing | None = None
-    steps: Steps | None = field(default=None, repr=False, compare=False)
     crossing: Remark | None = None
 
     @property
@@ -134,8 +133,7 @@ def judge(question: Question, layout: Layout) -> Plan:
     try:
         step_tokens = question.cluster.gpu.vllm_batched_tokens
         ranks = rank_memories(model, layout, question.budget, demand.dtype, demand.kv_dtype, step_tokens)
-        steps = question.steps(layout)
-        timed = steps.timing(demand.concurrency)
+        timed = question.timing(layout)
     except ShardlabError as refusal:
         return Plan(layout, remark("placement.refused", error=str(refusal)), splits=False, crossing=crossing)
     here = -(-demand.concurrency // layout.attention_copies)
@@ -150,7 +148,6 @@ def judge(question: Question, layout: Layout) -> Plan:
         kv_tokens=tokens * layout.dp_size,
         max_concurrency=tokens // demand.sequence_tokens * layout.attention_copies,
         timing=None if shortage else timed,
-        steps=None if shortage else steps,
         crossing=crossing,
     )
 

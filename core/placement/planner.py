@@ -195,8 +195,7 @@ class Placement:
         most = min(max(1, plan.max_concurrency), LARGEST_BATCH)
         copies = plan.layout.attention_copies
         sizes = sorted({min(most, copies * 2**power) for power in range(17)})
-        steps = plan.steps
-        assert steps is not None, "only plans that fit are timed"
+        steps = self.timing(index).steps
         timed = ((size, steps.itl_s(size)) for size in sizes)
         return tuple(
             CurvePoint(index, size, itl_s, steps.sustained_tokens_per_s(size, itl_s)) for size, itl_s in timed

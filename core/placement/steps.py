@@ -5,7 +5,7 @@ A cached prefix is not read again; a draft of k tokens is checked in one step, w
 Ignored: prefills that arrive while others decode (see the load), overlap, uneven routing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from core.collectives.cost import as_measured
@@ -51,7 +51,12 @@ class Timing:
     tokens_per_s: float
     sustained_tokens_per_s: float
     roofline_itl_s: float
-    bill: tuple[LinkBill, ...]
+    steps: "Steps" = field(repr=False, compare=False)
+
+    @cached_property
+    def bill(self) -> tuple[LinkBill, ...]:
+        """What one token pays each link on its way."""
+        return self.steps.bill(self.concurrency)
 
     @property
     def comm_s(self) -> float:
@@ -87,7 +92,7 @@ class Steps:
             tokens_per_s=sequences / itl_s,
             sustained_tokens_per_s=self.sustained_tokens_per_s(sequences, itl_s),
             roofline_itl_s=decode.roofline_s * filled / self._tokens_a_step,
-            bill=self._bill(decode, batch),
+            steps=self,
         )
 
     @property
@@ -170,9 +175,11 @@ class Steps:
         ranks = layout.tp_size * layout.dp_size
         return tuple(cluster.hop(ranks, boundary) for boundary in range(layout.pp_size - 1))
 
-    def _bill(self, decode: StepTerms, batch: float) -> tuple[LinkBill, ...]:
+    def bill(self, sequences: int) -> tuple[LinkBill, ...]:
         """One token's way: what its layers say on the links inside, and what each link between stages carries."""
         model, cluster, layout = self.served.model, self.served.cluster, self.served.layout
+        _, batch = self._shared_out(sequences)
+        decode = decode_of(self.served, batch)
         payload = batch * model.hidden_size * ACTIVATION_BYTES
         rows: list[LinkBill] = []
         if layout.ep_size > 1:

@@ -55,6 +55,7 @@ def launched_layers(model: ModelSpec, dtype: str = "bf16", tp_size: int = 1) -> 
     return sum(count * _kernels(block, tp_size, in_blocks) for block, count in kinds) / _PLAIN_LAYER
 
 
+@lru_cache(maxsize=1024)
 def prompt_layers(model: ModelSpec, dtype: str = "bf16", tp_size: int = 1) -> float:
     """Layers of a prompt, each by its kernels, of which states have more than in a step."""
     states = (

@@ -6,7 +6,7 @@ speed, from which come a roofline, that no measurement should beat, and a calibr
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from core.collectives.across import hierarchical_all_reduce
 from core.collectives.cost import as_measured, ring_all_reduce
@@ -60,6 +60,7 @@ def decode_step_s(model: ModelSpec, gpu: GpuSpec, dtype: str = "bf16", batch: fl
     return weight_streaming_s(model, gpu, dtype, tokens=batch)
 
 
+@lru_cache(maxsize=1024)
 def prefill_flops(model: ModelSpec, prompt_tokens: int, batch: int = 1) -> float:
     """Arithmetic of a prefill: two operations a parameter and token, causal attention, the head once a prompt.
 

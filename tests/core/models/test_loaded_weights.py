@@ -147,7 +147,8 @@ def test_a_stages_weights_by_group_are_those_of_its_tensors(name):
                 continue
             for tensor in tensors:
                 told[tensor.group] += tensor.copies * allocated_bytes(tensor.size_bytes)
-            assert +allocated_by_group(spec, tp_size, stage, spec.weight_dtype) == told
+            sizes = allocated_by_group(spec, tp_size, stage, spec.weight_dtype)
+            assert {group: size for group, size in sizes.items() if size} == told
 
 
 def test_a_model_is_the_same_key_in_a_process_whose_hashes_are_others():
