@@ -59,13 +59,20 @@ class Figure:
 
 
 def _arrow(rows: Sequence[Row]) -> bytes:
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = [pa.array([row.get(name) for row in rows]) for name in names]
-    batch = pa.RecordBatch.from_arrays(columns, list(names)) if rows else _NO_ROWS
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as stream:
-        stream.write_batch(batch)
-    return bytes(sink.getvalue())
+    """Rows as an Arrow stream: its schema, one batch, its end."""
+    if not rows:
+        return _NO_ROWS
+    names: dict[str, Any] = {}
+    for row in rows:
+        names.update(row)
+    return _stream(
+        pa.RecordBatch.from_arrays([pa.array([row.get(name) for row in rows]) for name in names], list(names))
+    )
 
 
-_NO_ROWS = pa.RecordBatch.from_pydict({PART: pa.array([], pa.string())})
+def _stream(batch: pa.RecordBatch) -> bytes:
+    return b"".join((batch.schema.serialize(), batch.serialize(), _END))
+
+
+_END = b"\xff\xff\xff\xff\0\0\0\0"
+_NO_ROWS = _stream(pa.RecordBatch.from_pydict({PART: pa.array([], pa.string())}))

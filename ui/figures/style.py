@@ -43,7 +43,7 @@ from ui.figures.axes import (
     unit_of,
 )
 from ui.figures.canvas import SIDES, canvas
-from ui.figures.frames import Row, as_row, cell, head, rows_of
+from ui.figures.frames import Row, as_row, cell, columns_of, head, rows_of
 from ui.figures.held import with_span
 from ui.figures.parts import FIRST, PART, Figure
 from ui.theme import SERIF, Look
@@ -126,7 +126,7 @@ def layer(
         properties["text"] = "shown"
     rows = rows if isinstance(rows, list | tuple) else list(rows)
     if "tooltip" in properties:
-        columns = list(map(as_row, rows))
+        columns = list(map(columns_of, rows))
         told = [_told(field, columns) for field in properties["tooltip"]]
         properties["tooltip"] = [entry for entry, _ in told]
         transforms += [words for _, words in told if words]
@@ -208,7 +208,7 @@ def figure(
         {PART: name, **{field: _plain(row[field]) for field in named if field in row}}
         for name, rows, fields in parts.values()
         for named in (sorted(fields),)
-        for row in map(as_row, rows)
+        for row in map(columns_of, rows)
     )
     spec = {"layer": specs, **canvas(look, height)}
     if apart:
@@ -226,21 +226,27 @@ def _part(number: int) -> str:
 
 def _plain(value: Any) -> Any:
     """A value as JSON has it: no NaN, and NumPy's numbers as Python's."""
-    value = value.item() if hasattr(value, "item") else value
+    if type(value) is not float and hasattr(value, "item"):
+        value = value.item()
     return value if value == value else None  # NaN is not itself
 
 
+_DATUM = re.compile(r"\bdatum\.(\w+)").findall
+_OF_NO_ROW = {"axis", "scale"}
+"""A tick's datum is no row of ours."""
+
+
 def _fields(spec: Any) -> set[str]:
-    """Every field a piece of Vega-Lite names, in a channel or an expression; a tick's datum is no row of ours."""
+    """Every field a piece of Vega-Lite names, in a channel or an expression."""
     named: set[str] = set()
     left: list[Any] = [spec]
     while left:
         part = left.pop()
         if isinstance(part, str):
-            named.update(re.findall(r"\bdatum\.(\w+)", part) if "datum." in part else ())
+            named.update(_DATUM(part) if "datum." in part else ())
         elif isinstance(part, dict):
             named.update([part["field"]] if isinstance(part.get("field"), str) else ())
-            left += [value for key, value in part.items() if key != "labelExpr"]
+            left += [value for key, value in part.items() if key not in _OF_NO_ROW]
         elif isinstance(part, list | tuple):
             left += part
     return named

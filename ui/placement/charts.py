@@ -170,20 +170,21 @@ def _by_the_edge(mark: Row, ends: Sequence[float]) -> bool:
 def _crosses(line: list[Row], end: Row) -> bool:
     """Whether a plan's line runs through the place of a name, which hangs under the lower end of another's."""
     wide = 1.02 + 0.012 * len(end["plan"])
-    place = {
-        "itl_ms": (end["itl_ms"] / wide, end["itl_ms"] * wide),
-        "tokens_per_s": (0.62 * end["tokens_per_s"], 0.96 * end["tokens_per_s"]),
-    }
+    left, right = end["itl_ms"] / wide, end["itl_ms"] * wide
+    bottom, top = 0.62 * end["tokens_per_s"], 0.96 * end["tokens_per_s"]
     for here, there in pairwise(line):
-        if any(
-            max(here[name], there[name]) <= low or min(here[name], there[name]) >= high
-            for name, (low, high) in place.items()
+        (ms, rate), (ms_2, rate_2) = ((one["itl_ms"], one["tokens_per_s"]) for one in (here, there))
+        if (
+            max(ms, ms_2) <= left
+            or min(ms, ms_2) >= right
+            or max(rate, rate_2) <= bottom
+            or min(rate, rate_2) >= top
         ):
             continue
-        for step in range(9):
-            on_the_way = {name: here[name] ** (1 - step / 8) * there[name] ** (step / 8) for name in place}
-            if all(low < on_the_way[name] < high for name, (low, high) in place.items()):
-                return True
+        shares = (step / 8 for step in range(9))
+        way = ((ms ** (1 - share) * ms_2**share, rate ** (1 - share) * rate_2**share) for share in shares)
+        if any(left < x < right and bottom < y < top for x, y in way):
+            return True
     return False
 
 
