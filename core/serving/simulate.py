@@ -142,25 +142,25 @@ class _Run:
         """
         cost, outputs, begun_s, first_s, done = self.cost, self.outputs, self.begun_s, self.first_s, self.done
         most_running, room_tokens, chunk_tokens = cost.most_running, self.room_tokens, self.chunk_tokens
-        gaps, delay_s, alike = self.gaps, cost.prefill_delay_s, self.requests is None
+        prompt_tokens, prefill_s, delay_s = cost.prompt_tokens, cost.prefill_s, cost.prefill_delay_s
+        gaps, alike = self.gaps, self.requests is None
         arrivals_s, requests = [*self.arrivals_s, inf], len(self.arrivals_s)
         needed = list(map(add, self.prompts, outputs))  # of the cache, by each request
         read_by = list(accumulate(self.prompts))  # tokens of all prompts up to each
         ends: list[tuple[int, int]] = []  # by which decode step each sequence is done, the earliest first
         decode_s: dict[int, float] = {0: 0.0}  # of a step, by its batch
         now_s = busy_s = running_area = waiting_area = 0.0
-        arrived = begun = read = first = decoded = ended = reserved = steps = 0
-        while len(done) < requests and steps < MOST_STEPS:
+        arrived = begun = first = finished = ended = read = decoded = reserved = steps = 0
+        while finished < requests and steps < MOST_STEPS:
             # what has come is taken in, and the oldest that wait are begun while there is room
             while arrivals_s[arrived] <= now_s:
                 arrived += 1
-            held = begun - len(done)
+            held, batch = begun - finished, first - finished
             while begun < arrived and held < most_running and reserved + needed[begun] <= room_tokens:
                 begun_s.append(now_s)
                 reserved += needed[begun]
                 begun, held = begun + 1, held + 1
 
-            batch = len(ends) - ended
             if held:
                 # a step carries a token of every running sequence, and a piece of the prompts that wait to be read
                 if batch not in decode_s:
@@ -170,7 +170,7 @@ class _Run:
                 if begun > first:
                     unread = read_by[begun - 1] - read
                     piece = unread if unread < chunk_tokens else chunk_tokens
-                    step_s += self._reading_s(piece, read, read_by)
+                    step_s += prefill_s * piece / prompt_tokens if alike else self._reading_s(piece, read, read_by)
                     whole = (read_by[first] - read) // chunk_tokens or 1
                     count = whole if whole < count else count
                 if batch:
@@ -195,13 +195,13 @@ class _Run:
                 waiting_area += now_s - arrivals_s[arrived]
                 arrived += 1
 
-            finished = len(done)
+            # the tokens of a sequence that has ended leave the cache, one that was read goes on to its end
             if batch:
                 gaps.append((step_s, count * batch, first))
                 decoded += count
-                while ended < len(ends) and ends[ended][0] <= decoded:
+                while batch and ends[ended][0] <= decoded:
                     done.append((ends[ended][1], now_s))
-                    ended += 1
+                    ended, batch = ended + 1, batch - 1
             while first < begun and read_by[first] <= read:
                 first_s.append(now_s + delay_s)
                 end = decoded + outputs[first] - 1, first
@@ -212,16 +212,15 @@ class _Run:
                 else:
                     insort(ends, end, ended)
                 first += 1
-            while finished < len(done):  # its tokens leave the cache
-                reserved -= needed[done[finished][0]]
+            for request, _ in done[finished:]:
+                reserved -= needed[request]
                 finished += 1
         self.now_s, self.steps, self.busy_s = now_s, steps, busy_s
         self.running_area, self.waiting_area = running_area, waiting_area
 
     def _reading_s(self, tokens: int, read: int, read_by: Sequence[int]) -> float:
-        """What reading that many tokens takes, where so many of all prompts have been read."""
-        if self.requests is None:
-            return self.cost.prefill_s * tokens / self.cost.prompt_tokens
+        """What reading that many tokens takes where prompts differ, once so many of all have been read."""
+        assert self.requests is not None
         time_s, request = 0.0, len(self.first_s)
         while tokens:
             taken = min(tokens, read_by[request] - read)

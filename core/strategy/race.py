@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from math import fsum
 from operator import itemgetter
 from statistics import fmean
 from typing import NamedTuple
@@ -135,10 +134,10 @@ class Lane:
 
 def _means(values: Sequence[float], seen_s: Sequence[float], times_s: Sequence[float]) -> list[float | None]:
     """The mean of the values that had been seen by each time; None where none had."""
-    seen, order = np.array(seen_s), np.argsort(seen_s)
-    so_far = np.array(values)[order].tolist()
-    counts = seen[order].searchsorted(times_s, "right").tolist()
-    return [fsum(so_far[:count]) / count if count else None for count in counts]
+    order = np.argsort(seen_s)
+    sums = np.array(values)[order].cumsum().tolist()
+    counts = np.array(seen_s)[order].searchsorted(times_s, "right").tolist()
+    return [sums[count - 1] / count if count else None for count in counts]
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def _play(page: Page, ran: Race, named: int | None) -> None:
             title=f"{number}  {rows.name(lane.entrant)}",
             detail=rows.detail(lane.entrant),
             waiting=lane.waiting_at(samples).tolist(),
-            fill=[round(share, 4) for share in lane.fill_at(samples).tolist()],
+            fill=lane.fill_at(samples).round(4).tolist(),
             standings=rows.standings(lane, stops),
             verdict=rows.verdict(ran, number - 1),
             first=number - 1 == ran.winner,

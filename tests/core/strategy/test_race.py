@@ -179,8 +179,8 @@ def test_what_is_told_of_a_moment_is_of_those_who_were_there(found: Race, shares
             assert running == sum(row[4] <= time < row[5] for row in rows)
             waits = [row[2] - row[0] for row in rows if row[2] <= time]
             gaps = [(row[6] - row[2]) / (lane.output_tokens - 1) for row in rows if row[6] <= time]
-            assert wait == (fmean(waits) if waits else None)
-            assert gap == (fmean(gaps) if gaps else None)
+            assert wait == (pytest.approx(fmean(waits)) if waits else None)
+            assert gap == (pytest.approx(fmean(gaps)) if gaps else None)
 
 
 def test_following_a_run_is_simulating_it():
