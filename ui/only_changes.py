@@ -6,11 +6,11 @@ place of the page. A run waits for its end and is sent without what stands there
 the browser all of it belongs to the run that the page was drawn by. A place that is left empty is sent an empty
 element.
 
-A figure that stands in its place does not wait, and what else changed comes when it is drawn; so it does after a
-figure that takes a place of its own. Of a run without a figure the words that stand in their places come first: a
-question before the form that answers it. That the run
-began and ended is said after all that: for each of the two a browser goes over the whole page, lets go of widgets
-that are gone, and is ready for a key R or a step back in its history.
+A figure that stands in its place does not wait, and what else changed comes when it is drawn; so it does after one
+that takes a new place, and the blocks that lead to it. Of a run without a figure the words that stand in their
+places come first: a question before the form that answers it. That the run began and ended is said after all that:
+for each of the two a browser goes over the whole page, lets go of widgets that are gone, and is ready for a key R
+or a step back in its history.
 
 Sent whole, as Streamlit sends it, is a run of another page, one longer than `HOLD_S`, one that ends early
 and the next, one after a fragment's, and one in which a widget or a named figure has moved, which a browser keeps
@@ -162,8 +162,9 @@ class Shown:
             others = [one for one in others if tuple(one.metadata.delta_path) not in stay]
             parts = [part for part in (words, [*others, *emptied]) if part] or [[]]
         else:
-            ahead = next(number for number, one in enumerate(others, start=1) if is_figure(one))
-            parts = [others[:ahead], [*others[ahead:], *emptied]]
+            figure = next(tuple(one.metadata.delta_path) for one in others if is_figure(one))
+            ahead = [one for one in others if _leads_to(figure, tuple(one.metadata.delta_path))]
+            parts = [ahead, [*(one for one in others if one not in ahead), *emptied]]
         self._waiting = [*parts, [self._named(begun), *at_rest, self._named(ended)]]
         self._send_next()
         return None
@@ -260,6 +261,11 @@ class Shown:
             self._said.clear()
         self._said[kind] = message.hash
         return True
+
+
+def _leads_to(figure: Place, place: Place) -> bool:
+    """Whether a figure cannot be put in its place without it: it is there, or a block on the way, or before one."""
+    return bool(place) and place[:-1] == figure[: len(place) - 1] and place <= figure[: len(place)]
 
 
 def _fragments(begun: ForwardMsg) -> list[str]:

@@ -286,18 +286,27 @@ def test_words_that_stand_in_their_places_come_before_the_form_that_is_another(b
     assert changes(browser, asked("2", "b")) == ["delta"]
     assert browser.sent[0].metadata.delta_path == [0, 0]
     assert at_rest(browser) == ["delta", "delta", *RAN]
-    assert changes(browser, asked("3", "c", ((0, 2), "figure", "c"))) == ["delta"] * 4
+    assert changes(browser, asked("3", "c", ((0, 2), "figure", "c"))) == ["delta"] * 3
+    assert browser.sent[-1].metadata.delta_path == [0, 2]
 
 
-def test_a_figure_in_a_new_place_comes_before_what_follows_it(browser):
-    """It waits for the blocks that it is in; what was in its place goes when the words under it come."""
-    above, below = ((0, 0), "text", "above"), ((0, 2), "text", "below")
-    changes(browser, run_of("1", [above, ((0, 1), "text", "by hand"), below, ((0, 3), "text", "more")]))
-    drawn = [above, ((0, 1), "column", ""), ((0, 1, 0), "figure", "a"), ((0, 2), "text", "under it")]
-    assert changes(browser, run_of("2", drawn)) == ["delta", "delta"]
-    assert [list(one.metadata.delta_path) for one in browser.sent] == [[0, 1], [0, 1, 0]]
-    assert at_rest(browser) == ["delta", "delta", *RAN]
-    assert [list(one.metadata.delta_path) for one in browser.sent[:2]] == [[0, 2], [0, 3]]
+def test_a_figure_in_a_new_place_comes_before_what_does_not_lead_to_it(browser):
+    """It waits for the blocks that it is in and those before them, and for no field and no word in them."""
+    row, asked = ((0, 0), "flex_container", ""), ((0, 0, 0), "text", "asked")
+    by_hand = [((0, 1), "text", "by hand"), ((0, 2), "text", "below"), ((0, 3), "text", "more")]
+    changes(browser, run_of("1", [row, asked, *by_hand]))
+    drawn = [
+        ((0, 1), "column", ""),
+        ((0, 1, 0), "column", ""),
+        ((0, 1, 0, 0), "text", "warned"),
+        ((0, 1, 1), "figure", "a"),
+    ]
+    now = [row, ((0, 0, 0), "text", "asked otherwise"), *drawn, ((0, 2), "text", "under it")]
+    assert changes(browser, run_of("2", now)) == ["delta"] * 3
+    assert [list(one.metadata.delta_path) for one in browser.sent] == [[0, 1], [0, 1, 0], [0, 1, 1]]
+    assert at_rest(browser) == [*["delta"] * 4, *RAN]
+    places = [list(one.metadata.delta_path) for one in browser.sent[:4]]
+    assert places == [[0, 0, 0], [0, 1, 0, 0], [0, 2], [0, 3]]
 
 
 def test_what_the_page_tells_the_browsers_own_scripts_is_no_figure():
