@@ -17,6 +17,10 @@ And whatever list or mapping a component is given is tried as a data frame of ev
 pandas is imported, half of what a server's first page waits for. No component of this app is given a frame. What it
 is given is written out a second time, sorted, for an identity that a component with a key, as all of them are, has
 from its key.
+
+Before each run all that a visit keeps is put to itself anew, the classes of every component made for it: here only
+what the last run or the browser has said. And what the browser says of a widget is read without making a new record
+of how it says it, which is the one that it had.
 """
 
 from collections.abc import Iterator, Mapping, MutableMapping
@@ -31,8 +35,15 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.metrics_util import gather_metrics
 from streamlit.runtime.scriptrunner import ScriptRunner, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+from streamlit.runtime.state.common import unpack_widget_state_value
 from streamlit.runtime.state.presentation import apply_presenter
-from streamlit.runtime.state.session_state import SessionState, Value, _missing_key_error_message
+from streamlit.runtime.state.session_state import (
+    Serialized,
+    SessionState,
+    Value,
+    WStates,
+    _missing_key_error_message,
+)
 
 _COUNTED = gather_metrics("no command", lambda: None).__code__
 """Of the wrapper that notes what each command was asked and how long it took."""
@@ -116,6 +127,31 @@ def _contains(state: SessionState, key: object) -> bool:
     return isinstance(key, str) and _found(state, key) is not _NOTHING
 
 
+_opened = WStates.__getitem__
+
+
+def _open(told: WStates, widget: str) -> Any:
+    """What a browser says of a widget, read as it always was where it says it as it always did."""
+    held, known = told.states.get(widget), told.widget_metadata.get(widget)
+    if not isinstance(held, Serialized) or known is None or held.value.WhichOneof("value") != known.value_type:
+        return _opened(told, widget)
+    value = known.deserializer(unpack_widget_state_value(held.value))
+    told.states[widget] = Value(value)
+    return value
+
+
+def _compact(state: SessionState) -> None:
+    """Put what a run set and a browser said to what is kept, which else stays as it is."""
+    ids, told, kept = state._key_id_mapper._key_id_mapping, state._new_widget_state, state._old_state
+    widgets_since = [key for key in kept if key in ids and ids[key] not in kept]
+    for name in {ids.get(key, key) for key in (*widgets_since, *state._new_session_state)} | told.states.keys():
+        value = _found(state, name)
+        if value is not _NOTHING:
+            kept[name] = value
+    state._new_session_state.clear()
+    told.clear()
+
+
 _yield = ScriptRunner._maybe_handle_execution_control_request
 
 
@@ -144,6 +180,8 @@ def install() -> None:
     SessionState.__getitem__ = _item  # type: ignore[method-assign]
     SessionState.__contains__ = _contains  # type: ignore[method-assign]
     SessionState.get = _get  # type: ignore[attr-defined]
+    SessionState._compact_state = _compact  # type: ignore[method-assign, assignment]
+    WStates.__getitem__ = _open  # type: ignore[method-assign]
     ScriptRunner._maybe_handle_execution_control_request = _yield_if_asked  # type: ignore[method-assign, assignment]
     SessionState.filtered_state = property(OneKeyAtATime)  # type: ignore[assignment]
     serialization._extract_dataframes_from_dict = without_frames  # type: ignore[assignment]

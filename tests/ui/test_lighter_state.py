@@ -2,15 +2,19 @@
 
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 
 import pytest
 import streamlit as st
 from streamlit import config
-from streamlit.runtime.state.session_state import SessionState
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.state.common import WidgetMetadata
+from streamlit.runtime.state.session_state import Serialized, SessionState, Value, WStates
 from streamlit.testing.v1 import AppTest
 
-from ui.lighter_state import _COUNTED, OneKeyAtATime, _locked_option, _whole, install, option
+from ui.lighter_state import _COUNTED, OneKeyAtATime, _locked_option, _opened, _whole, install, option
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,6 +61,55 @@ def test_an_option_is_the_one_that_streamlit_reads():
         assert option(key) == _locked_option(key), key
     with pytest.raises(RuntimeError):
         option("global.unheardOf")
+
+
+def some_state(seed: int) -> SessionState:
+    """What a run and a browser may have left: keys with and without widgets, values read, unread and unreadable."""
+    pick, state = Random(seed), SessionState()
+    told = state._new_widget_state
+    for key in "abcdef":
+        widget = f"$$ID-{pick.choice('xy')}-{key}"
+        if pick.random() < 0.7:
+            state._key_id_mapper[key] = widget
+        for kept in (state._old_state, state._new_session_state):
+            kept |= {name: pick.randrange(100) for name in (key, widget) if pick.random() < 0.3}
+        state._new_session_state.pop(widget, None)
+        if pick.random() < 0.7:
+            kind, presents = pick.choice(["int_value", "double_value", "trigger_value"]), pick.random() < 0.3
+            presenter = (lambda value, _: ("shown", value)) if presents else None
+            told.set_widget_metadata(WidgetMetadata(widget, lambda value: value, int, kind, presenter=presenter))
+        if pick.random() < 0.6:
+            said = {pick.choice(["int_value", "trigger_value"]): pick.randrange(2)} if pick.random() < 0.8 else {}
+            told.states[widget] = Serialized(WidgetState(id=widget, **said))
+        if pick.random() < 0.2:
+            told.states[widget] = Value(pick.randrange(100))
+    return state
+
+
+def test_what_is_kept_of_a_run_is_what_streamlit_keeps(monkeypatch):
+    install()
+    for seed in range(200):
+        lighter, whole = some_state(seed), some_state(seed)
+        shown = {widget for widget, meta in whole._new_widget_state.widget_metadata.items() if meta.presenter}
+        was = {widget: whole._old_state[widget] for widget in shown & whole._old_state.keys()}
+        lighter._compact_state()
+        with monkeypatch.context() as patched:
+            patched.setattr(WStates, "__getitem__", _opened)
+            for name in whole._keys():
+                with suppress(KeyError):
+                    whole._old_state[name] = whole[name]
+            whole._new_session_state.clear()
+            whole._new_widget_state.clear()
+        # what was kept was shown when it came to be kept: it is not shown a second time
+        again = {widget: value for widget, value in was.items() if whole._old_state[widget] == ("shown", value)}
+        assert lighter._old_state == whole._old_state | again, seed
+        assert lighter._new_session_state == {}
+        assert lighter._new_widget_state.states.keys() == whole._new_widget_state.states.keys()
+        kinds = [
+            {widget: meta.value_type for widget, meta in one._new_widget_state.widget_metadata.items()}
+            for one in (lighter, whole)
+        ]
+        assert kinds[0] == kinds[1], seed
 
 
 @pytest.mark.slow
