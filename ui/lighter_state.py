@@ -38,7 +38,6 @@ from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestTy
 from streamlit.runtime.state.common import unpack_widget_state_value
 from streamlit.runtime.state.presentation import apply_presenter
 from streamlit.runtime.state.session_state import (
-    Serialized,
     SessionState,
     Value,
     WStates,
@@ -133,7 +132,11 @@ _opened = WStates.__getitem__
 def _open(told: WStates, widget: str) -> Any:
     """What a browser says of a widget, read as it always was where it says it as it always did."""
     held, known = told.states.get(widget), told.widget_metadata.get(widget)
-    if not isinstance(held, Serialized) or known is None or held.value.WhichOneof("value") != known.value_type:
+    if held is None:
+        raise KeyError(widget)
+    if isinstance(held, Value):
+        return held.value
+    if known is None or held.value.WhichOneof("value") != known.value_type:
         return _opened(told, widget)
     value = known.deserializer(unpack_widget_state_value(held.value))
     told.states[widget] = Value(value)
