@@ -7,6 +7,7 @@ ranks of a layer that would otherwise keep the same keys: decode context paralle
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from core.errors import divisors, require_divides, require_positive
 from core.placement.cluster import ClusterSpec
@@ -46,7 +47,7 @@ class Layout:
         """Places that a sequence may live: each holds its own part of the KV cache."""
         return self.dp_size * self.replicas
 
-    @property
+    @cached_property
     def name(self) -> str:
         """As it is written: `TP=4 PP=2 ×2`, `TP=1 DP=8 EP=8`."""
         parts = [f"TP={self.tp_size}"]

@@ -145,14 +145,17 @@ def _is_channel(value: Any) -> bool:
     return isinstance(value, dict) and "expr" not in value
 
 
+_NUMBER = (int, float)
+
+
 def _told(field: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Spec, Spec]:
     """A field of a tooltip as a table names it, its numbers in our own form; and the words of its codes, if any."""
-    values = {value for row in rows if (value := row.get(field)) is not None}
-    number = bool(rows) and isinstance(rows[0].get(field), int | float)
-    codes = {code: cell(code) for code in sorted(map(str, values)) if cell(code) != code} if not number else {}
-    entry = {"field": field, "type": "quantitative" if number else "nominal", "title": head(field)}
-    if number:
-        entry["format"] = _rounded(abs(value) for value in values if isinstance(value, int | float))
+    values = [value for row in rows if (value := row.get(field)) is not None]
+    entry = {"field": field, "type": "nominal", "title": head(field)}
+    if rows and isinstance(rows[0].get(field), _NUMBER):
+        known = [abs(value) for value in values if isinstance(value, _NUMBER)]
+        return {**entry, "type": "quantitative", "format": _rounded(known)}, {}
+    codes = {code: cell(code) for code in sorted(set(map(str, values))) if cell(code) != code}
     if not codes:
         return entry, {}
     shown, looked_up = f"told_{field}", f"{json.dumps(codes)}[datum.{field}] || datum.{field}"
@@ -232,6 +235,7 @@ def _plain(value: Any) -> Any:
 
 
 _DATUM = re.compile(r"\bdatum\.(\w+)").findall
+_NESTED = (dict, list, tuple)
 _OF_NO_ROW = {"axis", "scale"}
 """A tick's datum is no row of ours."""
 
@@ -239,16 +243,11 @@ _OF_NO_ROW = {"axis", "scale"}
 def _fields(spec: Any) -> set[str]:
     """Every field a piece of Vega-Lite names, in a channel or an expression."""
     named: set[str] = set()
-    left: list[Any] = [spec]
-    while left:
-        part = left.pop()
-        if isinstance(part, str):
-            named.update(_DATUM(part) if "datum." in part else ())
-        elif isinstance(part, dict):
-            named.update([part["field"]] if isinstance(part.get("field"), str) else ())
-            left += [value for key, value in part.items() if key not in _OF_NO_ROW]
-        elif isinstance(part, list | tuple):
-            left += part
+    for key, value in spec.items() if isinstance(spec, dict) else enumerate(spec):
+        if isinstance(value, str):
+            named.update([value] if key == "field" else _DATUM(value) if "datum." in value else ())
+        elif isinstance(value, _NESTED) and key not in _OF_NO_ROW:
+            named |= _fields(value)
     return named
 
 

@@ -22,7 +22,7 @@ from core.serving.curve import LADDER
 from core.serving.load import steady_state
 from runtime.catalog_words import short_name
 from runtime.content import slug
-from runtime.kept import Itself, kept_of
+from runtime.kept import Itself, kept, kept_of
 from runtime.prose import said, worded
 from ui.placement.rows import MOST_LOST, price
 from ui.placement.rows_accuracy import EVERY, short, signed
@@ -81,6 +81,7 @@ def _fields(placement: Placement, shown: Itself) -> Mapping[str, object]:
     }
 
 
+@kept
 def _kernel() -> Mapping[str, object]:
     """What an engine's kernel saves of a token's rings, where it saves most: one sequence over eight GPUs."""
     step, link = bills.Step(catalog.model("llama-3-8b"), tp_size=8), catalog.link("nvlink-4")
