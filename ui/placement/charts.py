@@ -146,8 +146,6 @@ def _apart(starts: list[Row], marks: list[Row], points: list[Row]) -> list[Row]:
     for point in sorted(points, key=lambda row: row["concurrency"]):
         lines.setdefault(point["plan"], []).append(point)
     for row in sorted(starts, key=lambda row: row["tokens_per_s"]):
-        if any(_crosses(line, row) for plan, line in lines.items() if plan != row["plan"]):
-            continue
         if any(
             1 / 3 < row["tokens_per_s"] / mark["tokens_per_s"] < 2
             and 1 / 1.6 < row["itl_ms"] / mark["itl_ms"] < 1.3
@@ -155,8 +153,9 @@ def _apart(starts: list[Row], marks: list[Row], points: list[Row]) -> list[Row]:
         ):
             continue
         apart = 1.33 if len(row["plan"]) < 10 else 2.0
-        ratios = [row["itl_ms"] / other["itl_ms"] for other in kept_rows]
-        if all(ratio > apart or ratio < 1 / apart for ratio in ratios):
+        if any(1 / apart <= row["itl_ms"] / other["itl_ms"] <= apart for other in kept_rows):
+            continue
+        if not any(_crosses(line, row) for plan, line in lines.items() if plan != row["plan"]):
             kept_rows.append(row)
     return kept_rows
 
