@@ -1,7 +1,7 @@
 """One layout judged: does the model split so, does it fit, what does it give, or which equation it breaks."""
 
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 from core.errors import Remark, ShardlabError, remark
 from core.evidence.accuracy import Band, decode_band
@@ -54,7 +54,16 @@ class Question:
     def steps(self, layout: Layout) -> Steps:
         """A layout's steps, to be timed at many concurrencies."""
         constants = _constants(self.model, self.cluster.gpu, self.demand.dtype, self.engine, self.efficiency)
-        return Steps(Served(self.model, self.cluster, layout, self.demand), *constants)
+        cut = layout.tp_size, layout.dp_size, layout.dcp_size
+        if cut not in self._served:
+            alone = replace(layout, pp_size=1, replicas=1)
+            self._served[cut] = Served(self.model, self.cluster, alone, self.demand)
+        return Steps(self._served[cut], layout, *constants)
+
+    @cached_property
+    def _served(self) -> dict[tuple[int, int, int], Served]:
+        """What serves each cut of a layer, for all layouts that have it."""
+        return {}
 
 
 @lru_cache(maxsize=256)

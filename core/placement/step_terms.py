@@ -26,7 +26,10 @@ from core.steps.model import (
 
 @dataclass(frozen=True)
 class Served:
-    """A model, the cluster and the layout that serve it, and what is asked of it."""
+    """A model, the cluster and the cut of its layers that serve it, and what is asked of it.
+
+    Layouts with more stages or more replicas have the same steps: see `Question.steps`.
+    """
 
     model: ModelSpec
     cluster: ClusterSpec
@@ -37,6 +40,21 @@ class Served:
     def group(self) -> TensorGroup:
         """The ranks that cut each layer, on their links."""
         return self.cluster.group(self.layout.tp_size)
+
+    def decode(self, batch: float) -> StepTerms:
+        """One decode step of the engine, worked out once for a batch."""
+        if batch not in self._decoded:
+            self._decoded[batch] = decode_of(self, batch)
+        return self._decoded[batch]
+
+    @cached_property
+    def _decoded(self) -> dict[float, StepTerms]:
+        return {}
+
+    @cached_property
+    def prefill(self) -> StepTerms:
+        """What reading one prompt takes, behind its prefix in the cache."""
+        return prefill_of(self)
 
 
 def decode_of(served: Served, batch: float) -> StepTerms:

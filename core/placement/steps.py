@@ -11,7 +11,8 @@ from functools import cached_property
 from core.collectives.cost import as_measured
 from core.comm_cost.kernels import picked_all_reduce, picked_kernel
 from core.models.loaded_weights import stages
-from core.placement.step_terms import Served, decode_of, prefill_of
+from core.placement.layout import Layout
+from core.placement.step_terms import Served
 from core.specs import LinkSpec, ModelSpec
 from core.steps.launches import prompt_layers
 from core.steps.model import ACTIVATION_BYTES, Efficiency, StepTerms
@@ -72,6 +73,7 @@ class Steps:
     """
 
     served: Served
+    layout: Layout
     efficiency: Efficiency
     prompts: Efficiency
     layer_launch_s: float
@@ -82,9 +84,9 @@ class Steps:
         Raises IndivisibleError where a group of ranks would leave a node half used.
         """
         in_flight, batch = self._shared_out(sequences)
-        decode = decode_of(self.served, batch)
+        decode = self.served.decode(batch)
         itl_s = self._between_s(decode, in_flight, batch)
-        filled = max(1.0, in_flight / self.served.layout.pp_size)
+        filled = max(1.0, in_flight / self.layout.pp_size)
         return Timing(
             concurrency=sequences,
             ttft_s=self.ttft_s,
@@ -103,7 +105,7 @@ class Steps:
     def itl_s(self, sequences: int) -> float:
         """The time between two tokens of a sequence alone: what is asked of many concurrencies."""
         in_flight, batch = self._shared_out(sequences)
-        return self._between_s(decode_of(self.served, batch), in_flight, batch)
+        return self._between_s(self.served.decode(batch), in_flight, batch)
 
     def sustained_tokens_per_s(self, sequences: int, itl_s: float) -> float:
         """Tokens a second at that time between them, of an engine that must read a prompt for every output.
@@ -112,26 +114,26 @@ class Steps:
 
         A pipeline reads p prompts at once.
         """
-        prefill_s, layout = self._prompt_s[0], self.served.layout
+        prefill_s, layout = self._prompt_s[0], self.layout
         reading_s = self._per_copy(sequences) * prefill_s / layout.pp_size
         writing_s = self.served.demand.output_tokens * itl_s
         return sequences / itl_s * (writing_s / (writing_s + reading_s))
 
     def _per_copy(self, sequences: int) -> float:
-        return max(1.0, sequences / self.served.layout.attention_copies)
+        return max(1.0, sequences / self.layout.attention_copies)
 
     def _shared_out(self, sequences: int) -> tuple[int, float]:
         """How many microbatches go round, and how many sequences each of them is."""
         per_copy = self._per_copy(sequences)
-        in_flight = min(self.served.layout.pp_size, int(per_copy))
+        in_flight = min(self.layout.pp_size, int(per_copy))
         return in_flight, per_copy / in_flight
 
     @cached_property
     def _prompt_s(self) -> tuple[float, float]:
         """What one prompt takes of the layers, and of the links between stages."""
         served, demand = self.served, self.served.demand
-        step_s = prefill_of(served).step_s(self.prompts)
-        launch_s = self.layer_launch_s * prompt_layers(served.model, demand.dtype, served.layout.tp_size)
+        step_s = served.prefill.step_s(self.prompts)
+        launch_s = self.layer_launch_s * prompt_layers(served.model, demand.dtype, self.layout.tp_size)
         return max(step_s, launch_s), sum(self._handoffs_s(demand.prompt_tokens - demand.cached_tokens))
 
     def _between_s(self, decode: StepTerms, in_flight: int, batch: float) -> float:
@@ -153,7 +155,7 @@ class Steps:
     def _slowest_share(self) -> float:
         """Of the layers, those of the longest stage."""
         model = self.served.model
-        return max(stage.layers for stage in stages(model, self.served.layout.pp_size)) / model.num_hidden_layers
+        return max(stage.layers for stage in stages(model, self.layout.pp_size)) / model.num_hidden_layers
 
     def _handoffs_s(self, tokens: float) -> list[float]:
         """What each hand-over between two stages takes, `tokens` rows of activations at a time.
@@ -171,15 +173,15 @@ class Steps:
     @cached_property
     def _hops(self) -> tuple[LinkSpec, ...]:
         """The link behind each stage but the last."""
-        cluster, layout = self.served.cluster, self.served.layout
+        cluster, layout = self.served.cluster, self.layout
         ranks = layout.tp_size * layout.dp_size
         return tuple(cluster.hop(ranks, boundary) for boundary in range(layout.pp_size - 1))
 
     def bill(self, sequences: int) -> tuple[LinkBill, ...]:
         """One token's way: what its layers say on the links inside, and what each link between stages carries."""
-        model, cluster, layout = self.served.model, self.served.cluster, self.served.layout
+        model, cluster, layout = self.served.model, self.served.cluster, self.layout
         _, batch = self._shared_out(sequences)
-        decode = decode_of(self.served, batch)
+        decode = self.served.decode(batch)
         payload = batch * model.hidden_size * ACTIVATION_BYTES
         rows: list[LinkBill] = []
         if layout.ep_size > 1:

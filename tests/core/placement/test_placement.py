@@ -514,3 +514,19 @@ def test_no_refusal_says_that_a_figure_is_more_than_itself():
     told = [worded(one) for one in broken if one is not None]
     assert any("more than a rank may fill" in one for one in told)
     assert not [one for one in told if (found := re.search(r"= (\S+ GB) > (\S+ GB)", one)) and found[1] == found[2]]
+
+
+@each("name", ["llama-3-70b", "mixtral-8x7b", "deepseek-v3"])
+def test_a_layout_asked_alone_takes_what_it_takes_among_all_others(name):
+    """Layouts that cut a layer alike share its steps; as many stages and replicas as each has are its own."""
+    question = asked(name, "h200-sxm", 8, nodes=2, concurrency=24, draft_tokens=2)
+    found = place(question)
+    cuts = {(one.tp_size, one.dp_size) for one in (found.plans[index].layout for index in found.fitting)}
+    assert len({id(found.timing(index).steps.served) for index in found.fitting}) == len(cuts)
+    for index in found.fitting:
+        alone = replace(question).steps(found.plans[index].layout)
+        assert [alone.itl_s(point.concurrency) for point in found.curves[index]] == [
+            point.itl_s for point in found.curves[index]
+        ]
+        assert alone.timing(24) == found.timing(index)
+        assert alone.bill(24) == found.timing(index).bill
