@@ -107,14 +107,14 @@ def latency_against_throughput(
         # the plan shown, filled, and the one pinned, open, each over the band of what was measured elsewhere
         layer(
             "rule",
-            pointed,
+            named_marks,
             x=also(x, "low_ms"),
             x2="high_ms",
             y=y,
             strokeWidth=look.px(2.5),
             color=palette.primary,
         ),
-        layer("point", pointed, x=x, y=y, tooltip=["role", "name", "itl_ms", "tokens_per_s"], **circle),
+        layer("point", named_marks, x=x, y=y, tooltip=["role", "name", "itl_ms", "tokens_per_s"], **circle),
         layer(
             "text", named_marks, x=x, y=y, text="name", **words(look, 15, dy=look.px(15), fontWeight=600, **beside)
         ),
@@ -201,13 +201,17 @@ def memory_bars(parts: Iterable[Row], labels: Iterable[Row], look: Look) -> Figu
         bands.place(row, row["position"], look) | {"ink": inks.get(row["part"], palette.text)}
         for row in rows_of(parts)
     ]
+    placed = [bands.place(row, row["position"], look) for row in rows_of(labels)]
     named_parts = [
-        bands.place(row, row["position"], look)
-        | {"whole": phrase("placement", "says.weights_overhead_kv", in_words=row["in_words"])}
-        for row in rows_of(labels)
+        {
+            **row,
+            "whole": phrase("placement", "says.weights_overhead_kv", in_words=row["in_words"]),
+            # the line that the engine may fill up to stands out over and under the bar
+            "line_top": row["top"] - look.px(4),
+            "line_bottom": row["bottom"] + look.px(4),
+        }
+        for row in placed
     ]
-    # the line that the engine may fill up to stands out over and under the bar
-    limits = [{**row, "top": row["top"] - look.px(4), "bottom": row["bottom"] + look.px(4)} for row in named_parts]
     end_gb = 1.02 * max(*(row["end_gb"] for row in drawn), *(row["usable_gb"] for row in named_parts))
     x = linear("start_gb", [0, end_gb], _GB, labelOverlap="greedy")
     fills = dict(zip(PARTS, _fills(look), strict=True))
@@ -228,10 +232,10 @@ def memory_bars(parts: Iterable[Row], labels: Iterable[Row], look: Look) -> Figu
         ),
         layer(
             "rule",
-            limits,
+            named_parts,
             x=also(x, "granted_gb"),
-            y=at("top"),
-            y2="bottom",
+            y=at("line_top"),
+            y2="line_bottom",
             strokeWidth=look.px(3),
             color=either("datum.short", palette.off, palette.text),
         ),
