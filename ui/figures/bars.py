@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf
 from typing import Any
 
@@ -168,9 +169,14 @@ class Sign:
 
 def key(
     look: Look, signs: Iterable[Sign], *, size: float = 14.5, weight: int = 600, gap: float = 14
-) -> list[Layer]:
+) -> tuple[Layer, ...]:
     """What each fill is, in words over the first bar: on one line, or on two where a phone has no room for all."""
-    signs = list(signs)
+    return _key(look, tuple(signs), size, weight, gap)
+
+
+@lru_cache(maxsize=256)
+def _key(look: Look, signs: Sequence[Sign], size: float, weight: int, gap: float) -> tuple[Layer, ...]:
+    """The same for whatever is drawn under it."""
     one, wide = _lined(look, signs, size, gap, inf)
     two, _ = _lined(look, signs, size, gap, look.px(_PHONE_PLOT))
     if wide <= look.px(_PHONE_PLOT):
@@ -181,10 +187,10 @@ def key(
     fits = "datum.from <= width && width < datum.below && datum.end <= width"
     patch = {"x": at("left"), "x2": "right", "y": at("top"), "y2": "bottom"}
     font = {**words(look, size, align="left", fontWeight=weight), "color": own("ink")}
-    return [
+    return (
         layer("rect", rows, where=fits, **patch, color=own("fill"), stroke=own("edge"), strokeWidth=look.px(1)),
         layer("text", rows, where=fits, x=at("word"), y=at("middle"), text="name", **font),
-    ]
+    )
 
 
 def _lined(look: Look, signs: Sequence[Sign], size: float, gap: float, room: float) -> tuple[list[Row], float]:
