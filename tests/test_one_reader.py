@@ -58,7 +58,6 @@ NO_VISITORS_TEXT = {
     ("ui/figures/frames.py", "float(value)"): "a table's cell, a number already",
     ("ui/figures/frames.py", "int(value)"): "a table's cell, a number already",
     ("ui/figures/prediction.py", "int(high)"): "an axis's end, a number already",
-    ("ui/figures/style.py", "int(value)"): "a chart's value, a number already",
     ("ui/two_way_tp/words.py", "int(exponent)"): "a number of ours, as Python has just written it",
 }
 

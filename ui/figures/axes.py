@@ -134,6 +134,11 @@ def own(field: str) -> Spec:
     return {"field": field, "type": "nominal", "scale": None}
 
 
+def each(*properties: str) -> Spec:
+    """Properties of a mark that each row has its own of, in fields of their names."""
+    return {name: {"expr": f"datum.{name}"} for name in properties}
+
+
 def either(test: str, then: Any, otherwise: Any) -> Spec:
     """One value where an expression holds, another elsewhere."""
     return {"condition": {"test": test, "value": then}, "value": otherwise}
@@ -145,4 +150,5 @@ def narrower(look: Look, px: float = NARROW) -> str:
 
 
 RIGHT: Spec = {"value": "width"}
-"""The right edge, as a place."""
+BOTTOM: Spec = {"value": "height"}
+"""The plot's edges, as places."""

@@ -12,12 +12,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 from runtime.kept import kept
 from ui.figures.axes import (
     BINARY_BYTES,
+    BOTTOM,
     BYTES,
     FRACTION,
     MICROSECONDS,
@@ -35,6 +35,7 @@ from ui.figures.axes import (
     at,
     by,
     decades,
+    each,
     either,
     linear,
     log,
@@ -50,6 +51,7 @@ from ui.theme import SERIF, Look
 
 __all__ = [
     "BINARY_BYTES",
+    "BOTTOM",
     "BYTES",
     "FRACTION",
     "MICROSECONDS",
@@ -71,6 +73,7 @@ __all__ = [
     "at",
     "by",
     "decades",
+    "each",
     "either",
     "figure",
     "kept",
@@ -109,12 +112,14 @@ def layer(
     where: Any = (),
     shown: Any = "",
     reckoned: Any = (),
+    like: Any = (),
     **properties: Any,
 ) -> Layer:
     """A mark over rows; layers given the same list of rows share its place in the data.
 
     `reckoned` are fields that the browser reckons first, by their expressions. `where` keeps the rows for which an
-    expression holds, or each of several (`datum.latency_s > 0`, `width < 520`);
+    expression holds, or each of several (`datum.latency_s > 0`, `width < 520`); `like` are rows that tell what a
+    tooltip's fields are, where there may be none to draw;
     `shown` is the expression whose value a text mark writes. Places (`x`, `y`, `x2`, `y2`) are an axis, a field's
     name or pixels; colours, shapes and dashes a value or a scale (`by`, `either`); all else is the mark's own, and
     may be `{"expr": …}` of a row's `datum`, as a dash may.
@@ -126,7 +131,7 @@ def layer(
         properties["text"] = "shown"
     rows = rows if isinstance(rows, list | tuple) else list(rows)
     if "tooltip" in properties:
-        columns = list(map(columns_of, rows))
+        columns = list(map(columns_of, like or rows))
         told = [_told(field, columns) for field in properties["tooltip"]]
         properties["tooltip"] = [entry for entry, _ in told]
         transforms += [words for _, words in told if words]
@@ -145,29 +150,23 @@ def _is_channel(value: Any) -> bool:
     return isinstance(value, dict) and "expr" not in value
 
 
-_NUMBER = (int, float)
-
-
 def _told(field: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Spec, Spec]:
-    """A field of a tooltip as a table names it, its numbers in our own form; and the words of its codes, if any."""
-    values = [value for row in rows if (value := row.get(field)) is not None]
+    """A field of a tooltip as a table names it: its numbers in our own form, or the words of its codes, if any.
+
+    What a number is like is told by the browser: a chart is the same whatever its numbers are.
+    """
     entry = {"field": field, "type": "nominal", "title": head(field)}
-    if rows and isinstance(rows[0].get(field), _NUMBER):
-        known = [abs(value) for value in values if isinstance(value, _NUMBER)]
-        return {**entry, "type": "quantitative", "format": _rounded(known)}, {}
-    codes = {code: cell(code) for code in sorted(set(map(str, values))) if cell(code) != code}
-    if not codes:
-        return entry, {}
-    shown, looked_up = f"told_{field}", f"{json.dumps(codes)}[datum.{field}] || datum.{field}"
+    if rows and isinstance(rows[0].get(field), int | float):
+        number = f"format(datum.{field}, abs(datum.{field}) < 1e4 ? ',.4~r' : ',.1~f')"
+        looked_up = f"isValid(datum.{field}) ? {number} : ''"
+    else:
+        values = {str(value) for row in rows if (value := row.get(field)) is not None}
+        codes = {code: cell(code) for code in sorted(values) if cell(code) != code}
+        if not codes:
+            return entry, {}
+        looked_up = f"{json.dumps(codes)}[datum.{field}] || datum.{field}"
+    shown = f"told_{field}"
     return {**entry, "field": shown}, {"calculate": looked_up, "as": shown}
-
-
-def _rounded(numbers: Iterable[float]) -> str:
-    """How a tooltip writes such numbers: whole ones as they are, others in four figures or to a tenth."""
-    numbers = [value for value in numbers if isfinite(value)]
-    if all(value == int(value) for value in numbers):  # and where there are none
-        return ",.0f"
-    return ",.4~r" if max(numbers) < 1e4 else ",.1~f"
 
 
 def _channel(name: str, value: Any) -> Any:
