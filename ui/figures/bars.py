@@ -91,10 +91,11 @@ def captions(
     What stands there leaves out its last part, behind a semicolon, where it is longer than the line.
     """
     crowded = f"{narrower(look)} && length(datum.{name}) > {long}"
-    side = {"x": RIGHT, **words(look, 15, align="right", fontWeight=600)}
-    whole = {**side, "text": total}
     come = f"peek(split(datum.{total}, ' = '))"
     ends = f"datum.{detail} && length(datum.{name}) + length({come}) < {ON_A_LINE}" if detail else "false"
+    moves = {"sum_px": f"{crowded} && !({ends}) ? datum.under : datum.over"}
+    said = f"{crowded} && ({ends}) ? {come} : datum.{total}"
+    side = {"x": RIGHT, "y": at("sum_px"), **words(look, 15, align="right", fontWeight=600)}
     limit = {"limit": {"expr": "width"}}
     parts = f"split(datum.{detail}, '; ')"
     long_foot = f"{narrower(look)} && length(datum.{detail} || '') > {ON_A_LINE} && length({parts}) > 2"
@@ -103,9 +104,7 @@ def captions(
     foot = words(look, 13.5, align="left", color=look.palette.muted, **limit)
     return [
         layer("text", rows, x=0, y=at("over"), text=name, **head),
-        layer("text", rows, where=f"!({crowded})", y=at("over"), **whole),
-        layer("text", rows, where=f"{crowded} && ({ends})", y=at("over"), shown=come, **side),
-        layer("text", rows, where=f"{crowded} && !({ends})", y=at("under"), **whole),
+        layer("text", rows, reckoned=moves, shown=said, **side),
         *([layer("text", rows, x=0, y=at("under"), shown=shown, **foot)] if detail else []),
     ]
 

@@ -18,10 +18,12 @@ from ui.figures.style import (
     Row,
     Spec,
     by,
+    each,
     figure,
     kept,
     layer,
     narrower,
+    own,
     rows_of,
     words,
 )
@@ -31,6 +33,9 @@ _NAME, _NAME_PROJECTED = 0.16, 0.2
 """The part of the axis's length that a name under a line takes, on a laptop and when projected."""
 _LONG_NAME, _CLOSE = 16, 2.5
 """Letters that a phone has for a line's name; how many times as long leaves room for one between two lines."""
+
+_NAMED = each("align", "dx")
+"""A name beside a place, on the side that has room for it."""
 
 Rows = Sequence[dict[str, Any]]
 
@@ -45,14 +50,15 @@ def time_against_payload(
     payload_bytes, time_us; `marks` payload_bytes, name: the payloads worth pointing at; `residuals` payload_bytes,
     time_us, name, above: why a circle is off the line.
     """
-    line, circles, pointers, palette = rows_of(model), rows_of(measured), rows_of(marks), look.palette
+    line, circles, palette = rows_of(model), rows_of(measured), look.palette
     sizes = [row["payload_bytes"] for row in line]
+    pointers = _named_beside(rows_of(marks), sqrt(min(sizes) * max(sizes)), look)
     x = payloads("payload_bytes", sizes, phrase("shell", "figure.payload"))
     y = times("time_us", [row["time_us"] for row in (*line, *circles)], look, MICROSECONDS)
     colours = by("rules", {"latency": palette.latency, "bandwidth": palette.bandwidth})
     layers = [
         layer("rule", pointers, x=x, **dashed(look, (2, 4), color=palette.text)),
-        *_payload_names(pointers, sqrt(min(sizes) * max(sizes)), x, look),
+        layer("text", pointers, x=x, y=look.px(8), text="name", **_NAMED, **words(look, 14, fontWeight=600)),
         layer(
             "line",
             line,
@@ -64,14 +70,14 @@ def time_against_payload(
             strokeCap="round",
         ),
         layer("point", circles, x=x, y=y, tooltip=["machine", "payload_bytes", "time_us"], **dot(look, 7)),
-        *_residual_names(rows_of(residuals), x, y, look),
-        *_regimes(line, circles, pointers, x, y, look),
-        *_line_names(line, circles, x, y, look),
+        _residual_names(rows_of(residuals), x, y, look),
+        _regimes(line, circles, pointers, x, y, look),
+        _line_names(line, circles, x, y, look),
     ]
     return figure(layers, look, 216 if look.present else 330)
 
 
-def _line_names(line: Rows, measured: Rows, x: Spec, y: Spec, look: Look) -> list[Layer]:
+def _line_names(line: Rows, measured: Rows, x: Spec, y: Spec, look: Look) -> Layer:
     """What each line is called, under its beginning, or over it where circles or another line lie under.
 
     On a phone the line rises through a name over it: with circles there it stands under them, a long one in short.
@@ -80,8 +86,8 @@ def _line_names(line: Rows, measured: Rows, x: Spec, y: Spec, look: Look) -> lis
     shown = f"{phone} && length(datum.name) > {_LONG_NAME} ? peek(split(datum.name, ', ')) : datum.name"
     starts = ends(line, "link", "payload_bytes", last=False)
     for start in starts:
-        own = [row for row in line if row["link"] == start["link"]]
-        near = any(size < 16 * start["payload_bytes"] for size in _under(measured, own))
+        whole = [row for row in line if row["link"] == start["link"]]
+        near = any(size < 16 * start["payload_bytes"] for size in _under(measured, whole))
         apart = [start["time_us"] / other["time_us"] for other in starts if other is not start]
         upper, lower = (any(1 <= gap < _CLOSE for gap in gaps) for gaps in (apart, [1 / gap for gap in apart]))
         under = 26 if near else 17
@@ -89,61 +95,44 @@ def _line_names(line: Rows, measured: Rows, x: Spec, y: Spec, look: Look) -> lis
         rows.append({**start, "wide": look.px(wide), "narrow": look.px(narrow)})
     dy = {"expr": f"{phone} ? datum.narrow : datum.wide"}
     text = words(look, 15, align="left", fontWeight=600, dx=look.px(4), dy=dy)
-    return [layer("text", rows, x=x, y=y, shown=shown, **text)]
+    return layer("text", rows, x=x, y=y, shown=shown, **text)
 
 
-def _payload_names(pointers: Rows, middle: float, x: Spec, look: Look) -> list[Layer]:
-    """What each payload is called, at the top of its rule, on the side where the axis is longer."""
-    return [
-        layer(
-            "text",
-            [row for row in pointers if (row["payload_bytes"] < middle) == low],
-            x=x,
-            y=look.px(8),
-            text="name",
-            **words(look, 14, align=align, fontWeight=600, dx=look.px(dx)),
-        )
-        for low, align, dx in ((True, "left", 7), (False, "right", -7))
-    ]
+def _named_beside(pointers: Rows, middle: float, look: Look) -> Rows:
+    """Payloads, each with the side of its rule that its name is on: where the axis is longer."""
+    sides = {True: {"align": "left", "dx": look.px(7)}, False: {"align": "right", "dx": look.px(-7)}}
+    return [{**row, **sides[row["payload_bytes"] < middle]} for row in pointers]
 
 
-def _residual_names(residuals: Rows, x: Spec, y: Spec, look: Look) -> list[Layer]:
+def _residual_names(residuals: Rows, x: Spec, y: Spec, look: Look) -> Layer:
     """What each residual is called: over a circle above the line and under one below it, on the side with room."""
     room = f"!({narrower(look, PHONE)}) || length(datum.name) < 10"  # a phone has room for a short name alone
-    muted = words(look, 13.5, color=look.palette.muted)
-    return [
-        layer(
-            "text",
-            [row for row in residuals if (row["payload_bytes"] < 2**12) == first and row["above"] == above],
-            where=room,
-            x=x,
-            y=y,
-            text="name",
-            **{**muted, "align": align, "dx": look.px(dx), "dy": look.px(-13 if above else 15)},
-        )
-        for first, align, dx in ((False, "right", -3), (True, "left", 0))
-        for above in (True, False)
+    sides = {True: {"align": "left", "dx": 0}, False: {"align": "right", "dx": look.px(-3)}}
+    rows = [
+        {**row, **sides[row["payload_bytes"] < 2**12], "dy": look.px(-13 if row["above"] else 15)}
+        for row in residuals
     ]
+    text = {**words(look, 13.5, color=look.palette.muted), **_NAMED, **each("dy")}
+    return layer("text", rows, where=room, x=x, y=y, text="name", **text)
 
 
-def _regimes(line: Rows, measured: Rows, marks: Rows, x: Spec, y: Spec, look: Look) -> list[Layer]:
+def _regimes(line: Rows, measured: Rows, marks: Rows, x: Spec, y: Spec, look: Look) -> Layer:
     """`latency rules` and `bandwidth rules`, once, each under a line, in their own inks; a phone has no room."""
     inks = {"latency": look.palette.latency_text, "bandwidth": look.palette.bandwidth_text}
     sizes = [row["payload_bytes"] for row in line]
     reach = (max(sizes) / min(sizes)) ** (_NAME_PROJECTED if look.present else _NAME)
-    layers = []
+    starts = []
     for rule, ink in sorted(inks.items(), reverse=True):
-        parts, starts = _long_enough([row for row in line if row["rules"] == rule]), []
-        if parts:
+        if parts := _long_enough([row for row in line if row["rules"] == rule]):
             in_the_way = [*_under(measured, parts), *(row["payload_bytes"] for row in marks)]
             start = {
                 **_clear_of(in_the_way, parts, max(sizes), reach),
                 "said": phrase("shell", "figure.rules", rule=named("shell", rule)),
+                "ink": ink,
             }
             starts.append(start)
-        text = words(look, 14, align="left", dx=look.px(12), dy=look.px(16), fontWeight=600, color=ink)
-        layers.append(layer("text", starts, where=f"!({narrower(look, PHONE)})", x=x, y=y, text="said", **text))
-    return layers
+    text = words(look, 14, align="left", dx=look.px(12), dy=look.px(16), fontWeight=600, color=own("ink"))
+    return layer("text", starts, where=f"!({narrower(look, PHONE)})", x=x, y=y, text="said", **text)
 
 
 def _long_enough(parts: Rows) -> Rows:

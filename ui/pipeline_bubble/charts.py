@@ -19,12 +19,14 @@ from ui.figures.style import (
     also,
     as_row,
     at,
+    each,
     figure,
     kept,
     layer,
     linear,
     log,
     over,
+    own,
     serif,
     unit_of,
     words,
@@ -50,22 +52,11 @@ def bubble_curve(curve: Sequence[Row], marks: Sequence[Row], budget_fraction: fl
         base=2,
     )
     y = linear("bubble_fraction", [0, 1], FRACTION, ticks=[0, 0.25, 0.5, 0.75, 1], line=False, grid=True)
-    words_at: dict[str, Any] = {
-        "x": 0,
-        "y": y,
-        "align": "left",
-        "dx": look.px(6),
-        "dy": look.px(-11),
-        "color": look.palette.muted,
-    }
+    budget = said("pipeline_bubble", "says.budget", budget_fraction=local(f"{100 * budget_fraction:g}"))
+    beside: dict[str, Any] = {"align": "left", "dx": look.px(6), "dy": look.px(-11), "color": look.palette.muted}
     layers = [
         rules(look, "y", y, [budget_fraction], **dashed(look)),
-        label(
-            look,
-            said("pipeline_bubble", "says.budget", budget_fraction=local(f"{100 * budget_fraction:g}")),
-            row={"bubble_fraction": budget_fraction},
-            **words_at,
-        ),
+        label(look, budget, row={"bubble_fraction": budget_fraction}, x=0, y=y, **beside),
     ]
     styles = {
         "pinned": {"color": look.palette.axis, "strokeWidth": look.px(2.5), "strokeDash": [2, 4]},
@@ -73,8 +64,7 @@ def bubble_curve(curve: Sequence[Row], marks: Sequence[Row], budget_fraction: fl
     }
     for series, style in styles.items():
         layers.append(layer("line", _of(curve, series), x=x, y=y, **style))
-    for series in ("pinned", "budget", "now"):
-        layers += _marks(_of(marks, series), series, x, y, look)
+    layers += _marks(marks, x, y, look)
     return figure(layers, look, 250 if look.present else 320)
 
 
@@ -82,20 +72,28 @@ def _of(rows: Sequence[Row], series: str) -> list[Row]:
     return [row for row in rows if as_row(row)["series"] == series]
 
 
-def _marks(rows: Sequence[Row], series: str, x: Spec, y: Spec, look: Look) -> list[Layer]:
+def _marks(marks: Sequence[Row], x: Spec, y: Spec, look: Look) -> list[Layer]:
     """The budget's upright stands under the open circles; each has its words beside it."""
     palette = look.palette
-    if series == "budget":
-        upright = {"orient": "vertical", "size": look.px(30), "thickness": look.px(4), "color": palette.text}
-        sign = layer("tick", rows, x=x, y=y, opacity=1, **upright)
-        text = serif(look, 20, fontWeight=600, dy=look.px(-30))
-    elif series == "pinned":
-        sign = layer("point", rows, x=x, y=y, **dot(look, 13, width=2.5, stroke=palette.axis))
-        text = words(look, 15, align="right", color=palette.muted, dx=look.px(-12), dy=look.px(15))
-    else:
-        sign = layer("point", rows, x=x, y=y, **dot(look, 13, width=2.5))
-        text = words(look, 15, align="left", fontWeight=600, dx=look.px(13), dy=look.px(-13))
-    return [sign, layer("text", rows, x=x, y=y, text="text", **text)]
+    right = {"align": "right", "dx": look.px(-12), "dy": look.px(15), "fontWeight": 400}
+    left = {"align": "left", "dx": look.px(13), "dy": look.px(-13), "fontWeight": 600}
+    circles = [
+        {**as_row(row), **side, "ink": ink, "edge": edge}
+        for series, side, ink, edge in (
+            ("pinned", right, palette.muted, palette.axis),
+            ("now", left, palette.text, palette.text),
+        )
+        for row in _of(marks, series)
+    ]
+    upright = {"orient": "vertical", "size": look.px(30), "thickness": look.px(4), "color": palette.text}
+    budget, where = _of(marks, "budget"), {"x": x, "y": y}
+    text = words(look, 15, color=own("ink"), **each("align", "dx", "dy", "fontWeight"))
+    return [
+        layer("tick", budget, **where, opacity=1, **upright),
+        layer("text", budget, **where, text="text", **serif(look, 20, fontWeight=600, dy=look.px(-30))),
+        layer("point", circles, **where, **dot(look, 13, width=2.5) | {"stroke": own("edge")}),
+        layer("text", circles, **where, text="text", **text),
+    ]
 
 
 @kept

@@ -19,6 +19,7 @@ from ui.figures.style import (
     at,
     by,
     decades,
+    each,
     either,
     figure,
     kept,
@@ -85,7 +86,6 @@ def latency_against_throughput(
     circle = dot(look, 13, width=2) | {"fill": either("datum.role == 'shown'", palette.primary, palette.ground)}
     sides = {False: {"align": "right", "dx": look.px(-12)}, True: {"align": "left", "dx": look.px(12)}}
     named_marks = [{**row, **sides[_by_the_edge(row, x_ends)]} for row in pointed]
-    beside = {name: {"expr": f"datum.{name}"} for name in ("align", "dx")}
     layers = [
         # the target as a dashed line with its word
         layer("rule", targets, x=x, **dashed(look, strokeWidth=look.px(1.6), **red)),
@@ -116,7 +116,12 @@ def latency_against_throughput(
         ),
         layer("point", named_marks, x=x, y=y, tooltip=["role", "name", "itl_ms", "tokens_per_s"], **circle),
         layer(
-            "text", named_marks, x=x, y=y, text="name", **words(look, 15, dy=look.px(15), fontWeight=600, **beside)
+            "text",
+            named_marks,
+            x=x,
+            y=y,
+            text="name",
+            **words(look, 15, dy=look.px(15), fontWeight=600, **each("align", "dx")),
         ),
     ]
     return figure(layers, look, 205 if look.present else 330)

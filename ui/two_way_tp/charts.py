@@ -18,18 +18,22 @@ from ui.figures.style import (
     also,
     at,
     by,
+    each,
     figure,
     kept,
     layer,
     linear,
     log,
     narrower,
+    own,
     rows_of,
     words,
 )
 from ui.theme import Look
 
 _BANDS = Bands(0, 26, 36, 6)
+_FILLED = ("work", "sum", "slept", "waiting")
+"""Kinds of stretches."""
 _KINDS = ("one", "all", "ranks", "again")
 _ON_RUNS_LINE = ("ranks", "again")
 _NAME, _LINE, _GAP = 24, 13, 8
@@ -54,7 +58,7 @@ def token_timeline(slices: Iterable[Row], look: Look, end_ms: float) -> Figure:
     fits = f"(datum.end_ms - datum.start_ms) / span_x * width > {look.px(14)}"
     label = words(look, 14, fontWeight=600, color=palette.on_latency)
     layers = [
-        *_stretches(rows, fills, x, look),
+        _stretches(rows, fills, x, look),
         layer("text", sums, where=fits, x=also(x, "centre"), y=at("middle"), text="label", **label),
         _names(rows, "rank", look),
     ]
@@ -104,18 +108,19 @@ def stacked_bars(parts: Iterable[Row], look: Look) -> Figure:
     palette, rows = look.palette, _BANDS.placed(rows_of(parts), look, "bar")
     end_ms = 1.02 * max(row["end_ms"] for row in rows)
     x = _time(end_ms)
-    fills = {
-        "work": (palette.compute, palette.axis),
-        "sum": (palette.latency, palette.ground),
-        "slept": (palette.ground, palette.text),
-        "waiting": (palette.hatch_ground, palette.hatch),
-    }
+    colours = (
+        (palette.compute, palette.axis),
+        (palette.latency, palette.ground),
+        (palette.ground, palette.text),
+        (palette.hatch_ground, palette.hatch),
+    )
+    fills = dict(zip(_FILLED, colours, strict=True))
     ends = {row["bar"]: max(other["end_ms"] for other in rows if other["bar"] == row["bar"]) for row in rows}
     named = [{**row, "last": row["end_ms"] == ends[row["bar"]]} for row in rows if row["words"]]
     layers = [
-        *_stretches(rows, fills, x, look),
-        *_hatch([row for row in rows if row["kind"] == "waiting"], x, look),
-        *(text for kind in fills for text in _said([row for row in named if row["kind"] == kind], kind, x, look)),
+        _stretches(rows, fills, x, look),
+        _hatch([row for row in rows if row["kind"] == "waiting"], x, look),
+        *_said(named, x, look),
         _names(rows, "bar", look),
     ]
     return figure(layers, look, _BANDS.height(len(ends)))
@@ -155,8 +160,13 @@ def arms(runs: Iterable[Row], look: Look) -> Figure:
         if row["kind"] == "ranks"
     ]
     shown = f"{narrower(look, PHONE)} ? datum.brief : datum.label"
-    inner, outer = ([row for row in ranks if _ends_beyond(row, low, high) == far] for far in (False, True))
+    sides = {False: {"align": "left", "dx": look.px(8)}, True: {"align": "right", "dx": look.px(-8)}}
+    said = [
+        {**row, **sides[far := _ends_beyond(row, low, high)], "at_ms": row["min_ms" if far else "p95_ms"]}
+        for row in ranks
+    ]
     again = {**dot(look, 16, width=2, fill=palette.text), "shape": "stroke", "angle": 90}
+    circle = dot(look, 10, width=2) | {"fill": by("kind", fills)}
     drawn = {row["kind"] for row in rows}
     signs = (
         Sign(
@@ -169,14 +179,8 @@ def arms(runs: Iterable[Row], look: Look) -> Figure:
         *key(look, signs, weight=400),
         layer("rule", rows, x=x, x2="p95_ms", y=y, strokeWidth=look.px(3), color=palette.axis),
         layer("point", rows, where="datum.kind === 'again'", x=median, y=y, **again),
-        *(
-            layer(
-                "point", rows, where=f"datum.kind === '{kind}'", x=median, y=y, **dot(look, 10, width=2, fill=fill)
-            )
-            for kind, fill in fills.items()
-        ),
-        layer("text", inner, x=also(x, "p95_ms"), y=y, shown=shown, **words(look, 14, align="left", dx=look.px(8))),
-        layer("text", outer, x=x, y=y, shown=shown, **words(look, 14, align="right", dx=look.px(-8))),
+        layer("point", rows, where="datum.kind !== 'again'", x=median, y=y, **circle),
+        layer("text", said, x=also(x, "at_ms"), y=y, shown=shown, **words(look, 14, **each("align", "dx"))),
         _names(rows, "model", look),
     ]
     return figure(layers, look, height)
@@ -186,10 +190,6 @@ def _ends_beyond(row: Row, low: float, high: float) -> bool:
     """Whether a label right of its mark would end beyond a phone."""
     room = 1 - len(str(row["label"])) / _PHONE_LETTERS
     return bool(row["p95_ms"] > low * (high / low) ** room)
-
-
-def _label(look: Look, align: str, dx: float) -> Spec:
-    return {"text": "label", **words(look, 14, align=align, dx=look.px(dx))}
 
 
 def _lined(runs: list[Row], look: Look) -> tuple[list[Row], float]:
@@ -211,12 +211,12 @@ def _time(end_ms: float) -> Spec:
     return linear("start_ms", [0, end_ms], MILLISECONDS, ticks=7)
 
 
-def _stretches(rows: list[Row], fills: dict[str, tuple[str, str]], x: Spec, look: Look) -> list[Layer]:
-    return [
-        stretch(look, rows, x, "end_ms", fill, edge, where=f"datum.kind === '{kind}'")
-        for kind, (fill, edge) in fills.items()
-        if any(row["kind"] == kind for row in rows)
-    ]
+def _stretches(rows: list[Row], fills: dict[str, tuple[str, str]], x: Spec, look: Look) -> Layer:
+    """Each stretch in its kind's fill and edge, one kind over the other in their order."""
+    kinds = list(fills)
+    drawn = sorted(rows, key=lambda row: kinds.index(row["kind"]))
+    fill, edge = ({kind: pair[side] for kind, pair in fills.items()} for side in (0, 1))
+    return stretch(look, drawn, x, "end_ms", by("kind", fill), by("kind", edge))
 
 
 def _names(rows: list[Row], by: str, look: Look) -> Layer:
@@ -224,25 +224,27 @@ def _names(rows: list[Row], by: str, look: Look) -> Layer:
     return layer("text", one_each, x=0, y=at("over"), text=by, **words(look, 15, align="left", fontWeight=600))
 
 
-def _said(rows: list[Row], kind: str, x: Spec, look: Look) -> list[Layer]:
+def _said(rows: list[Row], x: Spec, look: Look) -> list[Layer]:
     """What a stretch is: inside it where there is room, else behind the last of its bar, or over it at the end."""
     palette = look.palette
     length = "(datum.end_ms - datum.start_ms) / span_x * width"
     needs = f"length(datum.words) * {look.px(7.4)} + {look.px(20)}"
     room, beside = f"({length} > {needs})", f"((1 - datum.end_ms / span_x) * width > {needs})"
-    ink = palette.on_latency if kind == "sum" else palette.text
+    inked = [{**row, "ink": palette.on_latency if row["kind"] == "sum" else palette.text} for row in rows]
     text = {"y": at("middle"), "text": "words", **words(look, 14.5, align="left", dx=look.px(10))}
-    inside = {**text, "where": room, "x": x, "fontWeight": 600, "color": ink}
+    inside = {**text, "where": room, "x": x, "fontWeight": 600}
     ground = {"stroke": palette.hatch_ground, "strokeWidth": look.px(7)}
-    behind = [layer("text", rows, **inside, **ground)] if kind == "waiting" else []
     last = f"!{room} && datum.last"
-    outside = layer("text", rows, where=f"{last} && {beside}", x=also(x, "end_ms"), **text)
     over_it = {**text, "y": at("over"), **words(look, 14.5, align="right")}
-    above = layer("text", rows, where=f"{last} && !{beside}", x=RIGHT, **over_it)
-    return [*behind, layer("text", rows, **inside), outside, above]
+    return [
+        layer("text", [row for row in rows if row["kind"] == "waiting"], **inside, **ground),
+        layer("text", inked, **inside | {"color": own("ink")}),
+        layer("text", inked, where=f"{last} && {beside}", x=also(x, "end_ms"), **text),
+        layer("text", inked, where=f"{last} && !{beside}", x=RIGHT, **over_it),
+    ]
 
 
-def _hatch(rows: list[Row], x: Spec, look: Look) -> list[Layer]:
+def _hatch(rows: list[Row], x: Spec, look: Look) -> Layer:
     """Slanted lines over a stretch, cut off at its ends."""
     end_ms = x["scale"]["domain"][1]
     lean, step = 0.02 * end_ms, 0.008 * end_ms
@@ -257,4 +259,4 @@ def _hatch(rows: list[Row], x: Spec, look: Look) -> list[Layer]:
             drawn.append({"start_ms": begin, "end_ms": end, "foot": foot, "head": head})
             left += step
     mark = {"strokeWidth": look.px(1.2), "color": look.palette.hatch}
-    return [layer("rule", drawn, x=x, x2="end_ms", y=at("foot"), y2="head", **mark)]
+    return layer("rule", drawn, x=x, x2="end_ms", y=at("foot"), y2="head", **mark)

@@ -15,6 +15,7 @@ from ui.figures.style import (
     Spec,
     also,
     at,
+    each,
     either,
     figure,
     kept,
@@ -44,7 +45,12 @@ def token_against_width(lines: Iterable[Row], dots: Iterable[Row], marks: Iterab
     single, token = also(y, "single_ms"), also(y, "token_ms")
     told = ["arm", "hidden_size", "time_ms"]
     together = next(row["arm"] for row in circles if not row["single"])
-    names = {"align": "left", "fontWeight": 600}
+    start = line[2]
+    arms = [
+        {"arm": arm, "hidden_size": start["hidden_size"], "time_ms": start[time], "dy": look.px(dy)}
+        for arm, time, dy in (("TP=1", "single_ms", 15), (together, "token_ms", -15))
+    ]
+    circle = dot(look, 9, width=1.8) | {"fill": either("datum.single", palette.ground, palette.text)}
     layers = [
         # the band of widths as a ground, its middle as a dotted rule, and the words at the top, left of it
         layer("rect", crossover, x=also(x, "low"), x2="high", color=palette.second_ground),
@@ -70,13 +76,9 @@ def token_against_width(lines: Iterable[Row], dots: Iterable[Row], marks: Iterab
             strokeWidth=look.px(2),
             color=palette.axis,
         ),
-        layer("point", circles, where="datum.single", x=x, y=y, tooltip=told, **dot(look, 9, width=1.8)),
-        layer(
-            "point", circles, where="!datum.single", x=x, y=y, tooltip=told, **dot(look, 9, filled=True, width=1.8)
-        ),
+        layer("point", circles, x=x, y=y, tooltip=told, **circle),
         # each line by its arm, at its left end, where the two lie farthest apart
-        label(look, "TP=1", 15, row=line[2], x=x, y=single, dy=look.px(15), **names),
-        label(look, together, 15, row=line[2], x=x, y=token, dy=look.px(-15), **names),
+        layer("text", arms, x=x, y=y, text="arm", **words(look, 15, align="left", fontWeight=600, **each("dy"))),
     ]
     return figure(layers, look, 210 if look.present else 330)
 
