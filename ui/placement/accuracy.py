@@ -72,8 +72,9 @@ def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> 
     page.fill({**_fields(chosen), **accuracy_fields(question)})
     figure, margin = page.split()
     with figure:
-        table = _dots(chosen)
-        chart = charts.predicted_against_published(table, (band.low, band.high), page.look)
+        table, all_of_them = _dots(chosen), _dots(rows.EVERY)
+        in_front = () if chosen == rows.EVERY else [dot for dot in table if dot.chosen]
+        chart = charts.predicted_against_published(all_of_them, in_front, (band.low, band.high), page.look)
         page.figure(chart, "accuracy.reading", table, "predicted_against_published")
     with margin, st.container(gap="medium"):
         known = accuracy_of(question.cluster.gpu, question.model, "decode")

@@ -5,8 +5,11 @@ from collections.abc import Iterable
 from runtime.prose import named, said
 from ui.figures.dots import dot, key, rules
 from ui.figures.style import (
+    BOTTOM,
     PLAIN,
+    RIGHT,
     Figure,
+    Layer,
     Row,
     also,
     decades,
@@ -22,32 +25,45 @@ from ui.figures.style import (
 from ui.theme import Look
 
 _MS = (("s", 1e3), ("ms", 1.0))
+_VEIL = 0.8
+"""How far the times of other sources stand back."""
 
 
 @kept
-def predicted_against_published(dots: Iterable[Row], band: tuple[float, float], look: Look) -> Figure:
+def predicted_against_published(
+    dots: Iterable[Row], chosen: Iterable[Row], band: tuple[float, float], look: Look
+) -> Figure:
     """A circle a published time, filled for a decode latency and open for another; a band for eight in ten.
 
-    `dots` has published_ms, predicted_ms, role, chosen, run, source. What is not chosen stands back in grey. `band`
-    is in multiples of the prediction.
+    `dots` has published_ms, predicted_ms, role, run, source; `chosen` those that stand in front, if any, for which
+    all others stand back behind a veil: whatever is chosen, the browser draws the others once. `band` is in
+    multiples of the prediction.
     """
-    palette, rows = look.palette, rows_of(dots)
+    palette, rows, in_front = look.palette, rows_of(dots), rows_of(chosen)
     times = [row["published_ms"] for row in rows]
     ends = [0.6 * min(times), 1.7 * max(times)]
     x = log("published_ms", ends, _MS, title=said("placement", "says.published"), grid=True, tickSize=0)
     y = log("predicted_ms", ends, _MS, title=named("shell", "predicted"), grid=True, tickSize=0)
     low, high = band
     edges = [{"published_ms": end, "below": end / high, "above": end / low, "predicted_ms": end} for end in ends]
-    decode = "datum.chosen && datum.role == 'decode'"
-    circle = dot(look, 7, width=1.3) | {
-        "fill": either(decode, palette.primary, palette.ground),
-        "stroke": either("datum.chosen", palette.text, palette.axis),
-    }
+    over = list(edges) if in_front else []  # a list of its own: a chart with none of its rows is the same
+    circle = dot(look, 7, width=1.3) | {"fill": either("datum.role == 'decode'", palette.primary, palette.ground)}
     told = ["source", "run", "published_ms", "predicted_ms", "role"]
+
+    def ground(rows: list[Row]) -> list[Layer]:
+        return [
+            layer(
+                "area", rows, x=x, y=also(y, "below"), y2="above", color=palette.hairline, opacity=0.6, clip=True
+            ),
+            layer("line", rows, x=x, y=y, strokeWidth=look.px(1.6), color=palette.text),
+        ]
+
     layers = [
-        layer("area", edges, x=x, y=also(y, "below"), y2="above", color=palette.hairline, opacity=0.6, clip=True),
-        layer("line", edges, x=x, y=y, strokeWidth=look.px(1.6), color=palette.text),
+        *ground(edges),
         layer("point", rows, x=x, y=y, tooltip=told, **circle),
+        layer("rect", over[:1], x=x, x2=RIGHT, y=0, y2=BOTTOM, color=palette.ground, opacity=_VEIL),
+        *ground(over),
+        layer("point", in_front, like=rows, x=x, y=y, tooltip=told, **circle),
         # in the corner that no prediction reaches
         *key(
             look,

@@ -132,7 +132,7 @@ def test_sources_go_by_short_names_that_differ(shipped):
 @pytest.mark.parametrize("look", LOOKS, ids=["light", "dark", "projected"])
 def test_predicted_against_published_keeps_both_axes_alike(look, shipped):
     """Both log, both over the same span, so that equal times lie on the diagonal."""
-    chart = accuracy_charts.predicted_against_published(accuracy.dots(shipped, accuracy.EVERY), BAND, look)
+    chart = accuracy_charts.predicted_against_published(accuracy.dots(shipped, accuracy.EVERY), (), BAND, look)
     scales = [
         layer["encoding"][axis]["scale"]
         for layer in chart.spec["layer"]
