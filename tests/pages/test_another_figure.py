@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 
 from tests.pages.test_every_scene import visit
+from ui.clinic import hangs
 from ui.comm_cost import bench, rows_slips
 from ui.course.pages import entry
 from ui.pipeline_bubble import bench as schedule_bench
@@ -29,6 +30,7 @@ SWAPS = [
     ("comm_cost", "bench", "bill_figure", bench.FIRST),
     ("comm_cost", "break_it", "bill_slip", rows_slips.CHOICES),
     ("sharding_math", "bench", "shard_figure", ["rounding", "TP sizes"]),
+    ("clinic", "hangs", "clinic_whose", [hangs.OWN, hangs.RECORDED]),
     ("sharding_math", "count", "shard_count", ["one layer", "one step", "by hand"]),
     ("pipeline_bubble", "bench", "pipe_figure", schedule_bench.USUAL),
     ("two_way_tp", "bench", "real_figure", ["two arms", "the wires", "the width"]),
@@ -36,14 +38,14 @@ SWAPS = [
 
 
 def places(app, sort: str) -> dict[str, tuple[int, ...]]:
-    """Where each widget or each chart stands, by its key or by the place's name."""
+    """Where each widget, each named block or each chart stands, by its key or by the place's name."""
     found: dict[str, tuple[int, ...]] = {}
 
     def walk(node, path, within):
         key = getattr(getattr(node, "proto", None), "id", "") or ""
         if sort == "chart" and node.type == "vega_lite_chart":
             found[within] = path
-        elif sort == "widget" and key and not hasattr(node, "children"):
+        elif key and sort == ("block" if hasattr(node, "children") else "widget"):
             found[key] = path
         for at, below in getattr(node, "children", {}).items():
             walk(below, (*path, at), key or within)
@@ -63,8 +65,9 @@ def seen(stem, scene, control, option):
 def test_no_widget_moves_and_the_figure_keeps_its_place(stem, scene, control, options):
     drawn = [seen(stem, scene, control, option) for option in options]
     for before, now in pairwise((*drawn, drawn[0])):
-        at, to = places(before, "widget"), places(now, "widget")
-        assert [key for key in at.keys() & to.keys() if at[key] != to[key]] == []
+        for sort, named in (("widget", ""), ("block", "split_")):  # a split holds what a press is about
+            at, to = places(before, sort), places(now, sort)
+            assert [key for key in at.keys() & to.keys() if named in key and at[key] != to[key]] == []
         charts, charts_now = places(before, "chart"), places(now, "chart")
         assert all(charts[key] == charts_now[key] for key in charts.keys() & charts_now.keys())
 

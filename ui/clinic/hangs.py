@@ -32,14 +32,15 @@ def ask(page: Page) -> HangState:
         whose = page.control(inputs.choice, "whose", "says.whose_logs", [OWN, RECORDED], OWN)
         fault, diagnosis = _ask_recorded(page) if whose == RECORDED else (None, "")
     text = ""
-    if page.scene == "hangs" and fault is None:
-        with page.body.container(key="brought_hangs"):
-            text = pasted(
-                page.label("says.logs_all_ranks_started"),
-                page.key("hang_log"),
-                kinds=("txt", "log", "out"),
-                example="\n".join(silent_init().log),
-            )
+    if page.scene == "hangs":
+        with page.body.container(key="brought_hangs"):  # there without a log too: what follows keeps its place
+            if fault is None:
+                text = pasted(
+                    page.label("says.logs_all_ranks_started"),
+                    page.key("hang_log"),
+                    kinds=("txt", "log", "out"),
+                    example="\n".join(silent_init().log),
+                )
     outcomes = _outcomes(page, shown=fault is None)
     log = read(read_hang, text)
     findings = judge_causes(log, outcomes)
@@ -51,8 +52,8 @@ def _outcomes(page: Page, shown: bool) -> dict[str, Outcome]:
     outcomes: dict[str, Outcome] = {}
     prose = prose_of("clinic", {})
     with (
-        page.controls("tests", *(["hangs"] if shown else [])),
-        st.expander(page.label("says.tests_you_have_run")),
+        page.controls("tests", "hangs", when=shown),
+        page.asks_folded(page.label("says.tests_you_have_run"), "tests"),
     ):
         for test in TESTS:
             asks = prose.plain(f"test.{test.key}")
@@ -103,9 +104,9 @@ def _ask_recorded(page: Page) -> tuple[Fault, str]:
 
 def _draw_recorded(page: Page, fault: Fault, chosen: str) -> None:
     """The log, and once a diagnosis was made, the line that decides it and how the run was made."""
+    page.say("faults.ask")
     figure, margin = page.split()
     with figure:
-        page.say("faults.ask")
         st.code("\n".join(fault.lines), language=None, wrap_lines=True)
     with margin:
         if chosen == UNDECIDED:

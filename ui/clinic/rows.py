@@ -97,6 +97,7 @@ def histogram_steps(histogram: Histogram) -> list[Row]:
     ]
 
 
+@kept
 def largest_of() -> list[Row]:
     """The extra time of the slowest of N ranks over one rank's mean, by scatter and quantile.
 
