@@ -57,20 +57,40 @@ def choice(label: str, key: str, options: Sequence[T], default: T, *, help: str 
 
 
 def select(label: str, key: str, options: Sequence[T], default: T, *, help: str | None = None) -> T:
-    """One of many, as a list to search; worded as `choice`."""
+    """One of many, as a list to search; worded as `choice`, and bound as `option` is.
+
+    A bound list would have its new address drawn by the whole app before a press is sent.
+    """
     if words := _worded(key, options):
         return words[option(label, key, *_keyed(words, default), help=help, listed=True)][0]
     address.listen(key, lambda text: text in map(str, options), "listed")
-    return _list(label, key, options, default, help)
+    if is_unseen():
+        return _list(key, key, options, default)
+    shown, now = f"{key}_shown", _kept(key, options, default)
+    _show(shown, now, asked_by := (shown, key, *map(str, options)))
+    st.selectbox(label, options, key=shown, on_change=copy, args=asked_by, help=help)
+    return now
 
 
-def _list(label: str, key: str, options: Sequence[T], default: T, help: str | None = None) -> T:
+def _kept(key: str, options: Sequence[T], default: T) -> T:
+    """What the address names, by a list that nobody sees."""
+    with out_of_sight():
+        return _list(key, key, options, default)
+
+
+def _show(shown: str, value: object, asked_by: tuple[object, ...]) -> None:
+    """Have a widget of which the browser says another value show this one: one that is set is sent anew."""
+    if not is_told(shown, value, asked_by):
+        st.session_state[shown] = value
+
+
+def _list(label: str, key: str, options: Sequence[T], default: T) -> T:
     index, given = list(options).index(default), tuple(options)
     picked = asked(
         key,
         ("list", given, default),
         given.__contains__,
-        lambda: st.selectbox(label, options, index=index, key=key, bind="query-params", help=help),
+        lambda: st.selectbox(label, options, index=index, key=key, bind="query-params"),
     )
     return default if picked is None else picked
 
@@ -99,8 +119,7 @@ def _keyed(words: Mapping[str, tuple[T, str]], default: T) -> tuple[dict[str, st
 def kept(key: str, options: Sequence[str], default: str) -> str:
     """Which of a few the address names, by its key; what shows it is another widget, in the visit's language."""
     address.expect(key, options)
-    with out_of_sight():
-        return _list(key, key, options, default)
+    return _kept(key, options, default)
 
 
 def option(
@@ -121,10 +140,10 @@ def option(
     """
     shown, keys = f"{key}_shown", list(words)
     now, asked_by = kept(key, keys, default), (shown, key, *words.values())
-    if is_unseen() or not is_told(shown, now, asked_by):
-        st.session_state[shown] = now
     if is_unseen():
+        st.session_state[shown] = now
         return now
+    _show(shown, now, asked_by)
     given: dict[str, Any] = {"key": shown, "on_change": copy, "args": asked_by, "help": help}
     if listed:
         st.selectbox(label, keys, format_func=words.__getitem__, **given)

@@ -195,7 +195,7 @@ def test_a_price_at_another_number_of_ranks_says_that_it_is_none_of_the_tables()
 def test_an_own_link_in_the_address_is_one_of_the_scenarios_choices():
     at = opened(panel=True, link="own_0.55_409_3.2_8", tp=4)
     assert not at.exception
-    assert at.selectbox("link").value == "own_0.55_409_3.2_8"
+    assert at.selectbox("link_shown").value == "own_0.55_409_3.2_8"
     assert "Measured with 8 ranks: at 4 it is an extrapolation" in text_of(at)
     assert "Measured with 8 ranks" not in text_of(opened(panel=True, link="own_0.55_409_3.2_8", tp=8))
 

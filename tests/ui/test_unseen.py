@@ -36,6 +36,7 @@ OTHERS = [8, 0.25, 7, True, "c", 4, "word", "a text"]
 
 
 def widgets(app: AppTest) -> dict:
+    """The widgets that are seen, by what they ask: a list is seen in place of the one that is bound."""
     kinds = (
         app.number_input,
         app.slider,
@@ -45,7 +46,7 @@ def widgets(app: AppTest) -> dict:
         app.text_input,
         app.text_area,
     )
-    return {widget.key: widget for kind in kinds for widget in kind}
+    return {widget.key.removesuffix("_shown"): widget for kind in kinds for widget in kind}
 
 
 def said(app: AppTest) -> list:
