@@ -24,6 +24,7 @@ import streamlit
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from benchmarks.bench_hall import BARE
+from benchmarks.pressed import AIM, NOTE, SINCE
 from benchmarks.served import APP, served
 from scripts.settled import ASKED, FLAGS, PATIENCE_MS, settle
 
@@ -33,43 +34,8 @@ HELD_MS = 50
 """A button is down for so long, and pressed when it is let go: what pointing at it costs is over then."""
 HELLO = Path(streamlit.__file__).parent / "hello" / "streamlit_app.py"
 
-WATCH = """(() => {
-  window.changed = { asked: 0, answered: 0, target: null };
-  const now = window.changed;
-  const note = (node) => {
-    if (!now.asked || now.answered) return;
-    while (node && node !== now.target) node = node.parentNode ?? node.host;
-    if (node) now.answered = performance.now();
-  };
-  const observer = new MutationObserver((changes) => changes.forEach(({ target }) => note(target)));
-  const geometry = ['d', 'x', 'y', 'x1', 'x2', 'width', 'height', 'transform', 'points'];
-  const look = (root, attributes) =>
-    observer.observe(root, { subtree: true, childList: true, characterData: true, ...attributes });
-  const attach = Element.prototype.attachShadow;
-  Element.prototype.attachShadow = function (options) {
-    const root = attach.call(this, options);
-    look(root, { attributes: true });
-    return root;
-  };
-  look(document, { attributeFilter: geometry });
-  for (const name of ['clearRect', 'fillRect', 'fillText', 'fill', 'stroke']) {
-    const draw = CanvasRenderingContext2D.prototype[name];
-    CanvasRenderingContext2D.prototype[name] = function (...rest) {
-      note(this.canvas);
-      return draw.apply(this, rest);
-    };
-  }
-  const ask = (event) => { if (!now.asked && now.target) now.asked = event.timeStamp; };
-  for (const name of ['keydown', 'click']) window.addEventListener(name, ask, true);
-})()"""
-"""Run before the page: when a press came, and when the figure that it is about first changed."""
-
-AIM = """figure => {
-  window.changed.target = figure.closest('[data-testid="stElementContainer"]') ?? figure;
-  window.changed.asked = window.changed.answered = 0;
-}"""
-ANSWERED = "() => window.changed.answered"
-TOOK = "() => window.changed.answered - window.changed.asked"
+ELEMENT = "figure => figure.closest('[data-testid=\"stElementContainer\"]') ?? figure"
+ANSWERED = "() => changed.figure || changed.words"
 CHART = '[data-testid="stVegaLiteChart"]'
 
 
@@ -139,7 +105,8 @@ def opened(visits: BrowserContext, url: str, one: Control) -> Page:
 def press(page: Page, one: Control, times: int) -> None:
     """Press so often, each time when the answer before has come, and note what each took."""
     for number in range(times):
-        page.locator(one.figure).first.evaluate(AIM)
+        figure = page.locator(one.figure).first.evaluate_handle(ELEMENT)
+        page.evaluate(AIM, [figure, None])
         if one.clicked:
             page.locator(one.control).nth(1 - number % 2).click(delay=HELD_MS)
         else:
@@ -147,7 +114,8 @@ def press(page: Page, one: Control, times: int) -> None:
             control.focus()
             control.press("ArrowLeft" if number % 2 else "ArrowRight")
         page.wait_for_function(ANSWERED)
-        one.took_ms.append(page.evaluate(TOOK))
+        since = page.evaluate(SINCE)
+        one.took_ms.append(min(since[sort] for sort in ("figure", "words") if since[sort]))
         page.wait_for_timeout(500)
 
 
@@ -221,7 +189,7 @@ def main() -> int:
         if asked.rounds:
             with served(folder / "log") as shardlab, served(folder / "bare.log", script=folder / "bare.py") as bare:
                 visits = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-                visits.add_init_script(f"{ASKED};{WATCH}")
+                visits.add_init_script(f"{ASKED};{NOTE}")
                 over += compare(visits, shardlab, bare, asked.only, asked.rounds)
                 visits.close()
         if asked.starts:
