@@ -1,15 +1,16 @@
 """Every control of every scene: from a press to the figure that answers it, in Chromium, as a ratio to a bare page.
 
-    python -m benchmarks.bench_controls [--only STEM[.SCENE[.CONTROL]]] [--presses 6]
+    python -m benchmarks.bench_controls [--only STEM[.SCENE[.CONTROL]]] [--presses 3]
 
 What is pressed are the sliders, switches, rows of buttons, lists and steps of number fields that an open scene
 shows, each option of a row in turn; over two scenes those of the scenario's panel too. The answer is what is first
 drawn anew in any of the scene's figures; of a control that changes none, the first change of its words. A dash
-where nothing changes within two seconds: an option that is refused, a number that no figure in front shows, a
-prediction that nobody has revealed.
+where nothing changes within a second and a half: an option that is refused, a number that no figure in front shows,
+a prediction that nobody has revealed.
 
 `sent` and `came` are how long the press took to leave the browser, and until the first of the answer came. The bare
-page is pressed before and after each control; its time is the median of the twelve presses around.
+page is pressed before and after each control; its time is the median of the twelve presses around. The first row is
+Streamlit alone where a press puts another chart in a chart's place: a browser makes that anew, whoever draws it.
 """
 
 import argparse
@@ -33,7 +34,7 @@ from benchmarks.served import served
 from scripts.settled import ASKED, FLAGS, PATIENCE_MS, settle
 from ui.course.pages import OVERVIEW, PAGES, Entry
 
-AT_MOST_MS, REST_MS, AROUND = 2000, 350, 12
+AT_MOST_MS, REST_MS, AROUND, UNCOUNTED = 1500, 350, 12, 2
 KINDS = {
     "slider": ("stSlider", "[role=slider], input"),
     "row": ("stButtonGroup", "[role=radio]"),
@@ -50,6 +51,15 @@ SEEN = """([kinds, scene]) =>
 PANEL = ".st-key-scenario_panel"
 UNDER_THE_PANEL = {("comm_cost", "see"), ("placement", "plan")}
 """Scenes over which the scenario's panel is opened too."""
+ANOTHER = """
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+which = st.segmented_control("figure", ["bars", "line"], default="bars", required=True, key="which")
+chart = alt.Chart(pd.DataFrame({"x": range(8), "y": range(8)}))
+st.altair_chart((chart.mark_bar() if which == "bars" else chart.mark_line()).encode(x="x:O", y="y:Q"))
+"""
 PARTS = ("sent", "came", "figure", "words")
 
 
@@ -71,7 +81,12 @@ def pressed(page: Page, one: Found, turn: int) -> str:
     """Press a control once, and say what of it: another option at each turn."""
     at = page.locator(f"{one.place} .st-key-{one.key}").first
     part = at.locator(KINDS[one.kind][1])
-    aim = lambda: page.evaluate(AIM, [page.query_selector(OPEN_SCENE), at.element_handle()])  # noqa: E731
+
+    def aim() -> None:
+        page.evaluate(
+            AIM, [page.query_selector(f"{OPEN_SCENE}, body:not(:has({OPEN_SCENE}))"), at.element_handle()]
+        )
+
     if one.kind in ("slider", "list"):
         key = ("ArrowLeft" if turn % 2 else "ArrowRight") if one.kind == "slider" else "Enter"
         if one.kind == "list":
@@ -93,15 +108,18 @@ def pressed(page: Page, one: Found, turn: int) -> str:
 
 
 def measure(page: Page, one: Found, presses: int) -> None:
-    """Press each option at least twice, after a round that does not count."""
-    options = page.locator(f"{one.place} .st-key-{one.key} [role=radio]").count() if one.kind == "row" else 2
-    for turn in range(1, max(presses, 2 * options) + options + 1):
+    """Press each option so often, after two rounds that do not count: a browser compiles what it runs again."""
+    count = page.locator(f"{one.place} .st-key-{one.key} [role=radio]").count() if one.kind == "row" else 2
+    for turn in range(1, count * (UNCOUNTED + presses) + 1):
         option = pressed(page, one, turn)
         with suppress(Late):
-            page.wait_for_function("changed.figure", timeout=AT_MOST_MS)
-        if turn > options:
+            page.wait_for_function("changed.figure || changed.words", timeout=AT_MOST_MS)
+            page.wait_for_timeout(REST_MS)
+        if turn > UNCOUNTED * count:
             one.took.setdefault(option, []).append(page.evaluate(SINCE))
-        page.wait_for_timeout(REST_MS)
+        if turn == UNCOUNTED * count and not page.evaluate("changed.figure || changed.words"):
+            one.took[option] = [page.evaluate(SINCE)]
+            return
 
 
 class Scan:
@@ -114,14 +132,23 @@ class Scan:
         self._beside = opened(self._visits, bare, BARE_PAGE)
         self._bare_ms: deque[float] = deque(maxlen=AROUND)
         self.over: list[str] = []
-        for _ in range(3):
+        for _ in range(AROUND):
             self._press_bare()
 
     def _press_bare(self) -> None:
         BARE_PAGE.took_ms.clear()
         self._beside.bring_to_front()
-        press(self._beside, BARE_PAGE, 4)
+        press(self._beside, BARE_PAGE, 2)
         self._bare_ms.extend(BARE_PAGE.took_ms)
+
+    def another_chart(self, url: str) -> None:
+        """A row of Streamlit alone: a page whose one control puts another chart in the place of one."""
+        page, one = opened(self._visits, url, BARE_PAGE), Found("row", "which", "body")
+        page.bring_to_front()
+        measure(page, one, self._presses)
+        page.close()
+        self._press_bare()
+        self._tell("bare page", one)
 
     def scene(self, entry: Entry, name: str, only: str = "", place: str = OPEN_SCENE) -> None:
         """A row an option of each control that the scene shows as it opens, or that the panel over it does."""
@@ -164,17 +191,25 @@ def main() -> int:
     """Print the table; 1 where something is slower than what runs the script may be."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="a page's stem, a scene's name, a control's key")
-    parser.add_argument("--presses", type=int, default=6, help="of each control, and two of each option")
+    parser.add_argument(
+        "--presses", type=int, default=3, help="of each option, or of each way of a field or a slider"
+    )
     asked = parser.parse_args()
     stem, scene, key = (*asked.only.split("."), "", "")[:3]
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         (folder / "bare.py").write_text(BARE)
         browser = playwright.chromium.launch(executable_path=which("chromium"), args=FLAGS)
-        with served(folder / "log") as shardlab, served(folder / "bare.log", script=folder / "bare.py") as bare:
+        (folder / "another.py").write_text(ANOTHER)
+        with (
+            served(folder / "log") as shardlab,
+            served(folder / "bare.log", script=folder / "bare.py") as bare,
+            served(folder / "another.log", script=folder / "another.py") as another,
+        ):
             scan = Scan(browser, shardlab, bare, asked.presses)
             heads = " ".join(f"{name:>6}" for name in ("sent", "came", "ms", "bare", "ratio"))
             print(f"{'scene':26} {'pressed':44} {'answer':6} {heads}")
+            scan.another_chart(another)
             for entry in PAGES:
                 for one in entry.names if entry is not OVERVIEW and stem in ("", entry.stem) else ():
                     if scene in ("", one):

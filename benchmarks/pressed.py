@@ -13,14 +13,15 @@ NOTE = """(() => {
     while (node && !node.matches?.(places)) node = up(node);
     return node;
   };
-  const draws = node => node.nodeType === 1 && (node.matches('svg, canvas') || node.querySelector('svg, canvas'));
+  const drawings = 'svg.marks, canvas, .player svg'; // a chart's toolbar has icons, too
+  const draws = node => node.nodeType === 1 && (node.matches(drawings) || node.querySelector(drawings));
   const note = (node, added) => {
     if (!now.asked || now.figure || !within(node, now.target)) return;
     if (now.pressed && within(node, now.pressed)) return;
     const figure = place(node);
     const element = node.nodeType === 1 ? node : node.parentElement;
     const isDrawn = figure?.matches('.player') || (figure && element?.closest('svg, canvas'));
-    const isNew = [...added].some(one => draws(one) && (figure || one.querySelector?.(places)));
+    const isNew = [...added].some(draws);
     now[isDrawn || isNew ? 'figure' : 'words'] ||= performance.now();
   };
   const observer = new MutationObserver(changes =>

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+Place = tuple[int, ...]
+"""Where an element or a block stands, as Streamlit counts: the number of each block that it is in, and its own."""
+
 _OPENED = frozenset({"dialog"})
 """What a visitor closes without a word to the server, which opens it each time; folds go by a value."""
 

@@ -31,7 +31,8 @@ from streamlit.runtime.session_manager import SessionClientDisconnectedError
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 
 from runtime import operators
-from ui.drawn_content import Content, content_of, drawn_by, is_figure
+from ui import emptied_places as places
+from ui.drawn_content import Content, Place, content_of, drawn_by, is_figure
 
 HOLD_S = 0.2
 """How long a run is waited for; one visitor's takes a tenth of that."""
@@ -39,16 +40,11 @@ HOLD_S = 0.2
 FIGURE_S, REST_S = 0.03, 0.1
 """After a figure is sent, and after the rest of what changed is: it is drawn by then."""
 
-Place = tuple[int, ...]
 _OF_THE_PAGE = frozenset({"navigation", "page_config_changed"})
 """What is said once of a whole page; a browser takes a title from the first, and then from the second."""
 _AT_REST = frozenset({"session_status_changed", "auto_rerun", "stop_auto_rerun"})
 """What a browser takes to be of the run that has begun."""
 _WORDS = frozenset({"markdown", "html", "alert", "empty", ""})
-_CLEARED_IN = frozenset({"flex_container", "column", "expandable", "popover", "form", None})
-"""Blocks that may have an element in the place of any block in them."""
-_MAIN = 0
-"""The part of a page that its elements stand in; others have a sidebar, dialogs and toasts."""
 
 
 class Shown:
@@ -147,11 +143,13 @@ class Shown:
         begun, *rest, ended = self._held
         contents = {place: content_of(one) for place, one in drawn.items()}
         stay = {place for place, one in drawn.items() if drawn_by(one) in _WORDS and self._stands(place, contents)}
+        cleared = {} if self._ahead or moved else places.cleared(self._at or {}, drawn, contents)
         news = [one for one in rest if self._is_news(one)]
-        emptied = self._emptied(drawn)
+        emptied = places.emptied(self._at or {}, drawn)
         if moved or emptied is None:
             return self._send_whole()
-        others = [one for one in news if one.WhichOneof("type") not in _AT_REST]
+        changed = [one for one in news if one.WhichOneof("type") not in _AT_REST]
+        others = [one for new in changed for one in (*cleared.get(tuple(new.metadata.delta_path), ()), new)]
         at_rest = [one for one in news if one.WhichOneof("type") in _AT_REST]
         self._let_go()
         parts: list[list[ForwardMsg]] = [[*others, *emptied]]
@@ -184,31 +182,6 @@ class Shown:
         known = self._at or {}
         parts = (place[:deep] for deep in range(2, len(place) + 1))
         return all(part in known and part in drawn and drawn[part].is_as(known[part]) for part in parts)
-
-    def _emptied(self, drawn: dict[Place, ForwardMsg]) -> list[ForwardMsg] | None:
-        """What empties the places at which nothing is drawn any more; None where only a whole run does.
-
-        A block with nothing in it takes no room, and one with an empty element does: that then takes its place.
-        """
-        known = self._at or {}
-        gone, above = known.keys() - drawn.keys(), {place[:-1] for place in drawn}
-        emptied = {}
-        for place in sorted(gone):
-            over = place[:-1]
-            while over in drawn and over not in above and not drawn[over].delta.add_block.allow_empty:
-                place, over = over, over[:-1]
-            if over in gone or place in emptied:
-                continue
-            block = drawn[over].delta.add_block.WhichOneof("type") if over in drawn else None
-            if place[0] != _MAIN or not over or block not in _CLEARED_IN:
-                return None
-            emptied[place] = ForwardMsg()
-            emptied[place].delta.new_element.empty.SetInParent()
-            emptied[place].metadata.delta_path.extend(place)
-            emptied[place].metadata.active_script_hash = known[place].script
-        for place in [one for one in known if any(one[: len(top)] == top for top in emptied)]:
-            del known[place]
-        return list(emptied.values())
 
     def _send_next(self) -> None:
         """Send the first of what waits, and the next of it once that is drawn."""

@@ -290,6 +290,28 @@ def test_words_that_stand_in_their_places_come_before_the_form_that_is_another(b
     assert browser.sent[-1].metadata.delta_path == [0, 2]
 
 
+def test_a_block_that_is_another_now_is_emptied_first(browser):
+    """Of three columns one figure is left: they would be mounted anew in its block, to be emptied then."""
+    columns = [((0, 0, at), "column", "") for at in range(3)]
+    beside = [((0, 0, at, 0), "figure", str(at)) for at in range(3)]
+    drawn = [part for pair in zip(columns, beside, strict=True) for part in pair]
+    changes(browser, run_of("1", [((0, 0), "flex_container", "row"), *drawn, ((0, 1), "text", "under")]))
+    now = [((0, 0), "flex_container", "one"), ((0, 0, 0), "figure", "all"), ((0, 1), "text", "under it")]
+    assert changes(browser, run_of("2", now)) == ["delta"] * 3
+    assert [list(one.metadata.delta_path) for one in browser.sent] == [[0, 0], [0, 0], [0, 0, 0]]
+    assert browser.sent[0].delta.new_element.HasField("empty")
+    assert at_rest(browser) == ["delta", *RAN]
+
+
+def test_a_block_that_is_another_now_is_not_emptied_where_a_fold_stays(browser):
+    """It would be closed."""
+    drawn = [((0, 0, 0), "expandable", "fold"), ((0, 0, 0, 0), "text", "folded"), ((0, 0, 1), "text", "more")]
+    changes(browser, run_of("1", [((0, 0), "flex_container", "row"), *drawn]))
+    now = [((0, 0), "flex_container", "one"), *drawn[:2]]
+    assert changes(browser, run_of("2", now)) == ["delta"] * 2
+    assert [list(one.metadata.delta_path) for one in browser.sent] == [[0, 0], [0, 0, 1]]
+
+
 def test_a_figure_in_a_new_place_comes_before_what_does_not_lead_to_it(browser):
     """It waits for the blocks that it is in and those before them, and for no field and no word in them."""
     row, asked = ((0, 0), "flex_container", ""), ((0, 0, 0), "text", "asked")
