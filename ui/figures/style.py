@@ -158,15 +158,14 @@ def _told(field: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Spec, Spec]:
     entry = {"field": field, "type": "nominal", "title": head(field)}
     if rows and isinstance(rows[0].get(field), int | float):
         number = f"format(datum.{field}, abs(datum.{field}) < 1e4 ? ',.4~r' : ',.1~f')"
-        looked_up = f"isValid(datum.{field}) ? {number} : ''"
+        shown, written = f"rounded_{field}", f"isValid(datum.{field}) ? {number} : ''"
     else:
         values = {str(value) for row in rows if (value := row.get(field)) is not None}
         codes = {code: cell(code) for code in sorted(values) if cell(code) != code}
         if not codes:
             return entry, {}
-        looked_up = f"{json.dumps(codes)}[datum.{field}] || datum.{field}"
-    shown = f"told_{field}"
-    return {**entry, "field": shown}, {"calculate": looked_up, "as": shown}
+        shown, written = f"told_{field}", f"{json.dumps(codes)}[datum.{field}] || datum.{field}"
+    return {**entry, "field": shown}, {"calculate": written, "as": shown}
 
 
 def _channel(name: str, value: Any) -> Any:

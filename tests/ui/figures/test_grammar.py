@@ -209,7 +209,7 @@ def test_a_tooltip_names_its_fields_and_codes_in_the_language():
     told = drawn["encoding"]["tooltip"]
     assert [(one["title"], one["field"]) for one in told] == [
         ("término", "told_term"),
-        ("latencia (ms)", "told_latency_ms"),
+        ("latencia (ms)", "rounded_latency_ms"),
     ]
     assert drawn["transform"][0] == {
         "calculate": '{"latency": "latencia"}[datum.term] || datum.term',
@@ -235,5 +235,5 @@ def test_a_tooltip_rounds_what_is_not_whole(value, written):
     assert first.lifted.spec == other.lifted.spec
     drawn = {**first.to_dict(), "config": {"aria": True}}
     drawn["layer"][0]["mark"]["aria"] = True
-    drawn["layer"][0]["encoding"]["description"] = {"field": "told_bytes"}
+    drawn["layer"][0]["encoding"]["description"] = {"field": "rounded_bytes"}
     assert f'aria-label="{written}"' in vl_convert.vegalite_to_svg({**drawn, "width": 100})
