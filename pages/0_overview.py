@@ -3,20 +3,15 @@
 import streamlit as st
 
 from runtime.prose import said
-from ui import progress, scenario_bar, shell
+from ui import address, progress, shell
 from ui.course import pages as course
 from ui.overview import course_map, journey, words
 from ui.overview import drawing as drawings
 from ui.players.still import still
-from ui.prose import prose_of
+from ui.prose import Prose, prose_of
 
-shell.boot()
-look, trip = shell.look(), journey.shown(scenario_bar.scenario())
-prose, palette = prose_of("overview", {**words.fields(), "trip": trip.scenario}), look.palette
-
-
-def picture(stem: str) -> str:
-    alt = prose.plain(f"{stem}.alt")
+def picture(stem: str, prose: Prose) -> str:
+    alt, palette = prose.plain(f"{stem}.alt"), shell.look().palette
     if stem == "sharding_math":
         return drawings.sharded_layer(4, palette, alt)
     if stem == "comm_cost":
@@ -29,47 +24,57 @@ def picture(stem: str) -> str:
     return drawings.two_ranks(words.rank_weights(), palette, alt)
 
 
-def introduce(entry: course.Entry) -> None:
+def introduce(entry: course.Entry, prose: Prose) -> None:
     st.markdown(f"### {prose.text(f'{entry.stem}.name')}\n\n{prose.text(f'{entry.stem}.what')}")
     course_map.lead_to(entry, prose.text("open"))
 
 
-def mark(entry: course.Entry) -> None:
+def mark(entry: course.Entry, prose: Prose) -> None:
     if answered := progress.answered(entry):
         st.markdown(f":green[:material/check:] {prose.text('answered')} {answered}")
         if prose.has(f"{entry.stem}.answer"):
             st.markdown(prose.text(f"{entry.stem}.answer"))
 
 
-def lab(entry: course.Entry) -> None:
+def lab(entry: course.Entry, prose: Prose) -> None:
     with st.container(key=f"entry_{entry.stem}"):
         st.markdown(said("overview", "lab", number=entry.title[:2]))
-        still(picture(entry.stem), key=f"picture_{entry.stem}")
-        introduce(entry)
+        still(picture(entry.stem, prose), key=f"picture_{entry.stem}")
+        introduce(entry, prose)
         st.markdown(prose.text(f"{entry.stem}.hands_on"))
-        mark(entry)
+        mark(entry, prose)
 
 
-with st.container(key="overview"):
-    st.title(prose.text("title"), anchor=False)
-    journey.draw(trip, prose, look)
-    st.markdown(prose.text("lead"))
-    with st.container(key="entry_start"):
-        course_map.lead_to(course.START, prose.text("start"))
-        mark(course.START)
-    with st.container(key="labs"):
-        for number, entry in enumerate(course.LABS):
-            if number:
-                with st.container(key=f"arrow_{entry.stem}", horizontal_alignment="center"):
-                    st.markdown(prose.text(f"{course.LABS[number - 1].stem}.next"), text_alignment="center")
-            lab(entry)
-    with st.container(key="tools"):
-        st.markdown(prose.text("tools"))
-        for entry in course.TOOLS:
-            with st.container(key=f"entry_{entry.stem}"):
-                introduce(entry)
-    with st.container(key="abilities"):
-        st.markdown(prose.text("can"))
-        course_map.abilities(prose)
-    with st.container(key="note_labs"):
-        st.markdown(prose.text("labs"))
+def overview() -> None:
+    trip = journey.shown(address.scenario())
+    prose = prose_of("overview", {**words.fields(), "trip": trip.scenario})
+    with st.container(key="overview"):
+        st.title(prose.text("title"), anchor=False)
+        journey.draw(trip, prose, shell.look())
+        st.markdown(prose.text("lead"))
+        with st.container(key="entry_start"):
+            course_map.lead_to(course.START, prose.text("start"))
+            mark(course.START, prose)
+        with st.container(key="labs"):
+            for number, entry in enumerate(course.LABS):
+                if number:
+                    with st.container(key=f"arrow_{entry.stem}", horizontal_alignment="center"):
+                        st.markdown(prose.text(f"{course.LABS[number - 1].stem}.next"), text_alignment="center")
+                lab(entry, prose)
+        with st.container(key="tools"):
+            st.markdown(prose.text("tools"))
+            for entry in course.TOOLS:
+                with st.container(key=f"entry_{entry.stem}"):
+                    introduce(entry, prose)
+        with st.container(key="abilities"):
+            st.markdown(prose.text("can"))
+            course_map.abilities(prose)
+        with st.container(key="note_labs"):
+            st.markdown(prose.text("labs"))
+
+
+shell.boot()
+with shell.scene(course.OVERVIEW.stem) as told:
+    told.said = course.OVERVIEW.title
+    shell.say_what_was_ignored(told.notice, shell.ignored(course.OVERVIEW, {journey.PARAM}))
+    overview()

@@ -1,14 +1,14 @@
 """Lab 03, the communication bill: price the all-reduces of a step on the links there are."""
 
-from contextlib import AbstractContextManager
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from core.comm_cost.asked import known_slips
 from core.steps import view as views
 from runtime.measurements import measured_all_reduces
-from ui import inputs, scenes
+from ui import scenes
 from ui.comm_cost import bench as comm_bench
 from ui.comm_cost import rounds as comm_rounds
 from ui.comm_cost import rows as rows_of
@@ -16,49 +16,36 @@ from ui.comm_cost import rows_slips as slips
 from ui.comm_cost import scenes as comm_scenes
 from ui.comm_cost import words
 from ui.comm_cost.words_bench import rounds as rounds_fields
+from ui.question import Choice, ask
+from ui.scenes import Page
 
 BILL, ROUNDS = "the bill", "the wire"
-MEASURED, NAPKIN = "as measured", "the lab's napkin"
-
-page = scenes.open_page("comm_cost")
 points = measured_all_reduces()
-figure = comm_bench.choose(page)
-row, unseen = page.controls("see", "count", "break_it", "bench"), page.controls("elsewhere")
 
 
-def place(seen: bool, is_kept: bool = False) -> AbstractContextManager[object]:
-    """A control's place: the row under the title, a gap there, or out of sight; the URL keeps it in all three."""
-    if is_kept and not seen:
-        with row:
-            st.empty()
-    return row if seen else unseen
+@dataclass(frozen=True)
+class Question(comm_bench.BenchQuestion, comm_rounds.RoundsQuestion):
+    """What lab 03 asks."""
+
+    view: str = ask(BILL, Choice((BILL, ROUNDS)), "says.figure")
+    slip: str = ask(slips.HOP, Choice(tuple(slips.CHOICES)), "says.what_misread")
 
 
-with place(page.scene == "see"):
-    shown = page.control(inputs.choice, "view", "says.figure", [BILL, ROUNDS], BILL)
-with place(page.scene == "break_it"):
-    slip = page.control(inputs.choice, "slip", "says.what_misread", slips.CHOICES, slips.HOP)
-phases = {"bench": figure in comm_bench.phased(page.look), "break_it": slip in slips.PHASED}
-with place(phases.get(page.scene, True), page.scene == "bench"):
-    phase = page.control(inputs.choice, "phase", "says.phase", views.PHASES, "decode")
-with place(page.scene in ("see", "count", "bench") and not (page.look.present and page.scene == "bench")):
-    napkin = page.control(inputs.choice, "numbers", "says.numbers", [MEASURED, NAPKIN], MEASURED) == NAPKIN
-asked = comm_bench.ask(page, figure, place)
-# what is asked, and the answer to it, are of a decode step as it is measured
-view = views.View(page.scenario) if page.scene == "question" else views.View(page.scenario, phase, napkin)
-rounds_shown = page.scene == "see" and shown == ROUNDS
-all_reduce = comm_rounds.ask(page, view, place(rounds_shown), rounds_shown and not page.look.present)
-
-if rounds_shown or (page.scene == "break_it" and slip == slips.TWO_WAY):
-    page.data_sheet = "link"
-elif page.scene == "bench":
-    page.data_sheet = comm_bench.made_of(figure, view.phase)
-elif page.scene in ("question", "see", "count") or (page.scene == "break_it" and slip == slips.HOP):
-    page.data_sheet = "prompt" if view.phase == "prefill" else "compute"
+def view_of(page: Page[Question]) -> views.View:
+    """Return the step that is priced: the question is of a decode step as it is measured."""
+    asked = page.question
+    napkin = asked.numbers == comm_bench.NAPKIN
+    return views.View(page.scenario) if page.scene == "question" else views.View(page.scenario, asked.phase, napkin)
 
 
-def warn(has_step: bool = True) -> None:
-    """What stands against running this step at all; what follows keeps its place where nothing does."""
+def fields(page: Page[Question]) -> Mapping[str, object]:
+    all_reduce = comm_rounds.all_reduce_of(page, page.once(view_of))
+    return {**words.fields(page.once(view_of), comm_bench.own_bill(page), points), **rounds_fields(all_reduce)}
+
+
+def warn(page: Page[Question], has_step: bool = True) -> None:
+    """Say what stands against running this step at all; what follows keeps its place where nothing does."""
+    view = page.once(view_of)
     with st.container():
         if has_step and view.broken:
             st.error(page.prose.text("refused"))
@@ -66,10 +53,12 @@ def warn(has_step: bool = True) -> None:
             page.verdict("off" if view.fits == "none" else "open", f"fits.{view.fits}")
 
 
-def question() -> None:
+def question(page: Page[Question]) -> None:
+    view = page.once(view_of)
+    page.data_sheet = "compute"
     priced = view.price(view.asked)
     if page.ask(100 * priced.speedup, high=200 * view.step.tp_size, unit="%", slips=known_slips(priced)):
-        warn()
+        warn(page)
         links = list({link.key: link for link in (view.link, view.asked, view.network)}.values())
         sides = [words.side(view, link, points) for link in (view.asked, view.link, view.network)]
         comm_bench.bars(page, rows_of.link_rows(view, links, points), f"question.reading_{sides[0].speed}", "bill")
@@ -80,9 +69,14 @@ def question() -> None:
                 page.say("question.short")
 
 
-def see() -> None:
-    if shown == ROUNDS:
-        comm_rounds.draw(page, all_reduce)
+def see(page: Page[Question]) -> None:
+    view, asked = page.once(view_of), page.question
+    page.data_sheet = "link" if asked.view == ROUNDS else "prompt" if view.phase == "prefill" else "compute"
+    with page.controls("view", "phase", "numbers"):
+        if asked.view == ROUNDS:
+            comm_rounds.draw_controls(page)
+    if asked.view == ROUNDS:
+        comm_rounds.draw(page, comm_rounds.all_reduce_of(page, view))
         return
     rules = ["napkin" if view.napkin else "rule"]
     if any(view.measured(link, points) for link in view.compared):
@@ -90,30 +84,42 @@ def see() -> None:
     # a wall has room for a sentence of each
     in_short = [f"see.wall_{rule}" for rule in rules if page.look.present]
     with page.beside("see.note_step", "see.note_payload", *in_short, rule=[f"see.note_{rule}" for rule in rules]):
-        warn()
-        reading = "napkin" if view.napkin else phase
+        warn(page)
+        reading = "napkin" if view.napkin else view.phase
         both = [rows_of.link_rows(replace(view, phase=one), view.compared, points) for one in views.PHASES]
-        bars, by = both[views.PHASES.index(phase)], f"{page.key('phase')}_shown"
-        comm_bench.bars(page, bars, f"see.reading_{reading}", "bill", by=by, states=both)
+        bars = both[views.PHASES.index(view.phase)]
+        comm_bench.bars(page, bars, f"see.reading_{reading}", "bill", by=page.key("phase"), states=both)
 
 
-def break_it() -> None:
+def count(page: Page[Question]) -> None:
+    view = page.once(view_of)
+    page.data_sheet = "prompt" if view.phase == "prefill" else "compute"
+    page.controls("phase", "numbers")
+    comm_scenes.count(page, view, points, lambda: warn(page))
+
+
+def break_it(page: Page[Question]) -> None:
+    slip = page.question.slip
+    page.controls("slip", *(["phase"] if slip in slips.PHASED else []))
+    view = page.once(view_of)
+    if slip == slips.TWO_WAY:
+        page.data_sheet = "link"
+    elif slip == slips.HOP:
+        page.data_sheet = "prompt" if view.phase == "prefill" else "compute"
     with st.container(key="aside_ask"):
         page.say("break_it.ask")
-    warn(slip in slips.OF_THE_SCENARIO)
+    warn(page, slip in slips.OF_THE_SCENARIO)
     comm_scenes.break_it(page, slip, view, points)
 
 
-def bench() -> None:
-    warn(figure in comm_bench.OF_THE_SCENARIO)
-    comm_bench.draw(page, asked, view, points)
+def bench(page: Page[Question]) -> None:
+    view, figure = page.once(view_of), page.question.figure
+    page.data_sheet = comm_bench.made_of(figure, view.phase)
+    comm_bench.draw_controls(page)
+    warn(page, figure in comm_bench.OF_THE_SCENARIO)
+    comm_bench.draw(page, view, points)
 
 
-page.play(
-    lambda: {**words.fields(view, asked.own, points), **rounds_fields(all_reduce)},
-    question=question,
-    see=see,
-    count=lambda: comm_scenes.count(page, view, points, warn),
-    break_it=break_it,
-    bench=bench,
+scenes.play(
+    "comm_cost", Question, fields, asking=("question",), question=question, see=see, count=count, break_it=break_it, bench=bench
 )

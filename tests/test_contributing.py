@@ -127,7 +127,7 @@ at.switch_page("pages/10_quiz.py")
 at.query_params["quiz_scene"] = "concepts"
 at.run()
 assert not at.exception and not at.error
-scenes = at.segmented_control(key="quiz_scene_shown").options
+scenes = at.segmented_control(key="scenes_quiz").options
 print(scenes, [title.value for title in at.title], [text.value for text in at.markdown])
 """
     done = subprocess.run([sys.executable, "-c", seen], cwd=tmp_path, capture_output=True, text=True, timeout=120)

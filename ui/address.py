@@ -1,137 +1,152 @@
-"""The page's address: what a visit began with, what each page put there, and which parts of it nobody took.
+"""The address is the only state: what a visit asks, as the query of its page.
 
-A widget's key is its name in the URL. Streamlit drops a bad bound value in silence, so the address a visit
-began with is kept raw, each widget checks its own name in it, and what was ignored is said in one line.
+A run reads it once (`begin`); whoever presses something writes it (`write`), defaults left out. The visit keeps a
+copy of its own, for the browser's may lag a press behind: of a run that a press began, the copy is the truth; of any
+other (a link, Back, a reload) the browser's query is.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from core.scenario import FIELD_NAMES, Scenario, query_name
 from runtime.prose import worded
-from ui.lighter_state import own
-from ui.old_addresses import key_of
+from ui.course.pages import Entry
 from ui.prose import label as word
+from ui.question import Kind
+from ui.visit import Visit
 
 SCENARIO_NAMES = tuple(query_name(name) for name in FIELD_NAMES)
-LONGEST_VALUE = 4000
+SHARED = (*SCENARIO_NAMES, *(one.name for one in fields(Visit)))
+"""The names in the address that every page shares."""
+LONGEST_VALUE, MOST_NAMES = 4000, 300
 """Of an address's parts; what is longer is nobody's."""
-_STREAMLITS_OWN = {"embed", "embed_options"}
+
+_COPY, _PRESSED, _OPENED = "_address", "_pressed", "_opened"
+_LEFT, _DRAWN, _PLAYED = "_left", "_drawn", "_played"
 
 
-def read() -> None:
-    """Keep the query a session opened with, once; aliases in it become catalog keys, and what is unusable goes.
+def begin() -> None:
+    """Read the address, at the beginning of a run of the app or of its open scene."""
+    if st.session_state.pop(_PRESSED, False) and _COPY in st.session_state:
+        return
+    pairs = list(st.query_params.to_dict().items())[:MOST_NAMES]
+    st.session_state[_COPY] = {name: value[:LONGEST_VALUE] for name, value in pairs}
 
-    Widgets take their first value from the query a run began with, so with a corrected one the run begins anew.
+
+def open_visit(page: str) -> None:
+    """Keep what a visit came with, once: the page, the address, and a remark on each part of the scenario refused."""
+    if is_open():
+        return
+    came = current()
+    scenario, ignored = Scenario.from_query(came)
+    st.session_state[_OPENED] = page, dict(came), [worded(one) for one in ignored]
+    _put({**{name: text for name, text in came.items() if name not in SCENARIO_NAMES}, **scenario.to_query()})
+
+
+def is_open() -> bool:
+    """Return whether the visit has begun."""
+    return _OPENED in st.session_state
+
+
+def current() -> Mapping[str, str]:
+    """Return the address of this run."""
+    return st.session_state.get(_COPY, {})
+
+
+def write(values: Mapping[str, str | None]) -> None:
+    """Put values into the address, None to take one out. For a control's callback."""
+    st.session_state[_PRESSED] = True
+    put(values)
+
+
+def put(values: Mapping[str, str | None]) -> None:
+    """Put values into the address in the midst of a run, which is not read anew."""
+    here, played = st.query_params.to_dict(), st.session_state.get(_PLAYED, frozenset())
+    kept = {name: text for name, text in current().items() if name not in played}
+    kept |= {name: here[name] for name in played if name in here}
+    _put({name: text for name, text in {**kept, **values}.items() if text is not None})
+
+
+def let_browser_write(name: str) -> None:
+    """Leave a name of the address to a player, which writes it in the browser without a run."""
+    st.session_state[_PLAYED] = st.session_state.get(_PLAYED, frozenset()) | {name}
+
+
+def press() -> None:
+    """Say that a press began the run that follows, which so keeps the visit's copy. For what writes nothing."""
+    st.session_state[_PRESSED] = True
+
+
+def _put(address: dict[str, str]) -> None:
+    st.session_state[_COPY] = address
+    if st.query_params.to_dict() != address:
+        st.query_params.from_dict(address)
+
+
+def scenario() -> Scenario:
+    """Return the scenario of this run."""
+    now = current()
+    return _scenario(tuple((name, now[name]) for name in SCENARIO_NAMES if name in now))
+
+
+@lru_cache(maxsize=256)
+def _scenario(query: tuple[tuple[str, str], ...]) -> Scenario:
+    return Scenario.from_query(dict(query))[0]
+
+
+def shared() -> dict[str, str]:
+    """Return the part of the address that every page shares."""
+    return {name: text for name, text in current().items() if name in SHARED}
+
+
+def leave(entry: Entry) -> None:
+    """Keep what a page asks now, for who comes back to it by a button."""
+    own = {name: text for name, text in current().items() if name.startswith(f"{entry.prefix}_")}
+    st.session_state.setdefault(_LEFT, {})[entry.stem] = own
+
+
+def of(entry: Entry, scene: str = "") -> dict[str, str]:
+    """Return the address of another page as it was left, with what all pages share; open on a scene if one is named."""
+    left: dict[str, str] = st.session_state.get(_LEFT, {}).get(entry.stem, {})
+    return {**shared(), **left, **(entry.scene(scene) if scene else {})}
+
+
+def remarks(page: str, known: Iterable[str], refused: Callable[[Mapping[str, str]], Mapping[str, str]]) -> list[str]:
+    """Return a sentence for each part of the address that a visit came with and this page did not take.
+
+    None on another page than the one the visit began with. What `refused` says of the values goes out of the address.
     """
-    if "_address" in st.session_state:
-        return
-    raw = {name: value[:LONGEST_VALUE] for name, value in st.query_params.to_dict().items()}
-    scenario, ignored = Scenario.from_query(raw)
-    spelt = {name: key_of(name, value) for name, value in raw.items()}
-    st.session_state["_address"] = spelt
-    st.session_state["_heard"] = set(SCENARIO_NAMES) | _STREAMLITS_OWN
-    st.session_state["_ignored"] = [worded(one) for one in ignored]
-    clean = {name: value for name, value in spelt.items() if name not in SCENARIO_NAMES and not _overflows(value)}
-    clean |= scenario.to_query()
-    if clean != raw:
-        st.query_params.from_dict(clean)
-        st.rerun()
+    opened, came, of_scenario = st.session_state.get(_OPENED, ("", {}, []))
+    if opened != page:
+        return []
+    said = refused(came)
+    if gone := {name for name, text in current().items() if name in said and came.get(name) == text}:
+        _put({name: text for name, text in current().items() if name not in gone})
+    strangers = [name for name in came if name not in SHARED and name not in set(known)]
+    return [*of_scenario, *said.values(), *(word("address.stranger", name=name[:40]) for name in sorted(strangers))]
 
 
-@contextmanager
-def carried(page: str, names: Sequence[str]) -> Iterator[None]:
-    """Draw what every page shares; what a page change lost of it is put back into the address first.
+def control(
+    name: str, kind: Kind[Any], label: str, value: object, default: object, stem: str, *, key: str = "", **given: Any
+) -> None:
+    """Draw the control of one name of the address: it shows the value, and a press is written there.
 
-    Who leaves a page before the browser has mounted its widgets, as on a slow first visit, leaves without their
-    state and their part of the address, and every page after would begin with the defaults. An address that the
-    browser's Back brings is left as it is: its widgets are mounted, and Streamlit refuses.
+    It is told the value where it says another: after Back, a link or another scene; and where it is drawn otherwise
+    than before, for to Streamlit it then is a new widget. Its key is the name, unless that stands on the page already.
     """
-    shown: dict[str, str] = st.session_state.get("_shared", {})
-    if page != st.session_state.get("_page"):
-        here = st.query_params.to_dict()
-        lost = {name: value for name, value in shown.items() if name not in here}
-        left = {} if _own(names) else st.session_state.get("_own", {}).get(page, {})
-        for missing in (lost, left):
-            if missing:
-                with suppress(StreamlitAPIException):
-                    st.query_params.update(missing)
-                    st.rerun()
-    st.session_state["_page"] = page
-    _note_shared(names)
-    yield
-    _note_shared(names)
+    key, looks = key or name, (kind.looks(stem), label)
+    drawn: dict[str, object] = st.session_state.setdefault(_DRAWN, {})
+    if st.session_state.get(key) != value or drawn.get(key) != looks:
+        st.session_state[key] = value
+        drawn[key] = looks
+    kind.draw(label, stem, key=key, on_change=_take, args=(key, name, kind, default, stem), **given)
 
 
-def note_own(page: str, names: Sequence[str]) -> None:
-    """Keep what a page has in the address beside what all pages share, for the browser's Back drops it."""
-    st.session_state.setdefault("_own", {})[page] = _own(names)
-
-
-def _own(names: Sequence[str]) -> dict[str, str]:
-    return {
-        name: value
-        for name, value in st.query_params.to_dict().items()
-        if name not in names and name not in _STREAMLITS_OWN
-    }
-
-
-def _note_shared(names: Sequence[str]) -> None:
-    here = st.query_params.to_dict()
-    st.session_state["_shared"] = {name: here[name] for name in names if name in here}
-
-
-def _overflows(text: str) -> bool:
-    """Whether a number in the address is one that Streamlit's widgets cannot hold."""
-    try:
-        return not abs(float(text)) < 2**53
-    except ValueError:
-        return False
-
-
-def ignored() -> list[str]:
-    """A sentence for each part of the address that no widget took, once the page has run."""
-    unheard = set(st.session_state["_address"]) - st.session_state["_heard"]
-    strangers = [word("address.stranger", name=name[:40]) for name in sorted(unheard)]
-    return [*st.session_state["_ignored"], *strangers]
-
-
-def listen(name: str, accepts: Callable[[str], bool], expected: str, **fields: object) -> None:
-    """Take `name` out of the address, noting a value that the widget will drop, and what it was to be."""
-    if is_heard(name):
-        return
-    hear(name)
-    value = st.session_state["_address"].get(name)
-    if value is not None and not accepts(value):
-        wanted = word(f"address.{expected}", **fields)
-        refused = word("address.refused", name=name, value=value[:40], expected=wanted)
-        st.session_state["_ignored"].append(refused)
-
-
-def spell(name: str, plain: Callable[[str], str]) -> None:
-    """Have the address write a value as its widget reads one, `2.5` for `2,5`, and begin the run anew with that."""
-    value = st.session_state["_address"].get(name)
-    if value is None or (written := plain(value)) == value:
-        return
-    st.session_state["_address"][name] = written
-    with suppress(StreamlitAPIException):
-        st.query_params[name] = written
-        st.rerun()
-
-
-def is_heard(name: str) -> bool:
-    """Whether a widget has taken `name` in this visit."""
-    return name in own("_heard")
-
-
-def hear(name: str) -> None:
-    """Take `name` as one of the page's own, though its widget stands in another scene."""
-    own("_heard").add(name)
-
-
-def expect(name: str, options: Sequence[str]) -> None:
-    """Let `name` be in the address, for a widget that is drawn elsewhere."""
-    listen(name, lambda text: text in options, "options", options=", ".join(options))
+def _take(key: str, name: str, kind: Kind[Any], default: object, stem: str) -> None:
+    value = st.session_state[key]
+    is_default = value is None or value == default
+    write({name: None if is_default else kind.write(value, stem)})

@@ -2,12 +2,11 @@
 
 import streamlit as st
 
-from ui import inputs
+from ui import address
 from ui.figures.axes import Spec
 from ui.figures.held import axes_of, hold
-from ui.lighter_state import state
 from ui.prose import label
-from ui.unseen import mounted
+from ui.shortcuts import mounted, shortcut
 
 _HELD, _DRAWN = "_held_axes", "_figures_drawn"
 """In the state of a visit: the axes of figures, while they are held; the open scene and the keys of its figures."""
@@ -15,7 +14,7 @@ _HELD, _DRAWN = "_held_axes", "_figures_drawn"
 
 def are_held() -> bool:
     """Whether figures keep their axes."""
-    return _HELD in state()
+    return _HELD in st.session_state
 
 
 def begin(scene: str) -> None:
@@ -50,11 +49,12 @@ def button() -> None:
     """What holds them, out of sight behind its key; where they are held, what says so and lets them go."""
     held = are_held()
     with st.container(width="content") if held else mounted("hold"):
-        keys = inputs.shortcut("F")
+        keys = shortcut("F")
         st.button(label("held"), key="held_axes", shortcut=keys, type="tertiary", on_click=_turn, args=(held,))
 
 
 def _turn(held: bool) -> None:
+    address.press()
     if held:
         del st.session_state[_HELD]
     else:

@@ -6,25 +6,19 @@ from functools import partial
 import streamlit as st
 
 from runtime import content
-from ui import address, inputs
+from ui import address
 from ui.prose import label
+from ui.visit import visit
 
 KEY = "lang"
 """In the address of every page once somebody has chosen one."""
 
 
-def keep() -> None:
-    """Keep the language in the address, where it is one that there is."""
-    address.expect(KEY, content.languages())
-    inputs.memo(KEY)
-
-
 def speak() -> None:
     """Speak the language of the visit in this run: the one chosen, else the one that the browser prefers."""
-    chosen = inputs.picked(KEY, "")
     if "_preferred" not in st.session_state:
         st.session_state["_preferred"] = preferred()
-    content.speak(chosen if chosen in content.languages() else st.session_state["_preferred"])
+    content.speak(visit().lang or st.session_state["_preferred"])
 
 
 def preferred() -> str:
@@ -45,6 +39,6 @@ def switch() -> None:
                 key=f"speak_{name}",
                 help=called if alone else None,
                 type="tertiary",
-                on_click=inputs.remember,
-                args=(KEY, name),
+                on_click=address.write,
+                args=({KEY: name},),
             )

@@ -5,16 +5,14 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import count
-from typing import Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
-from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
-from runtime import content
 from runtime.prose import said
-from ui import held_axes, inputs, theme
+from ui import address, held_axes, theme
 from ui.course import glossary
 from ui.course.pages import Entry
 from ui.figures.frames import Sheet, sheet
@@ -24,11 +22,10 @@ from ui.guarded import guarded
 from ui.players.save_png import save_png
 from ui.prose import Prose, joined
 from ui.prose import label as word
+from ui.question import asked
 from ui.tested import Kind, marked
-from ui.unseen import is_unseen, out_of_sight
 
 T = TypeVar("T")
-P = ParamSpec("P")
 Table: TypeAlias = pd.DataFrame | Sequence[object]
 """The rows of a figure or of a table."""
 Term = tuple[str, str] | str
@@ -45,12 +42,16 @@ class PageParts:
     entry: Entry
     look: theme.Look
     scene: str
+    question: Any = None
+    """What the page is asked: the frozen dataclass that the address was read as."""
     prose: Prose = field(default_factory=lambda: Prose({}))
     errors: Mapping[str, float] = field(default_factory=dict)
     """What a table of predicted times takes along as it is saved: how far such times were off."""
     data_sheet: Kind = ""
     """Of what the open scene's times are, where they are no prediction: said under it."""
     _splits: Iterator[int] = field(default_factory=count)
+    _rows: Iterator[int] = field(default_factory=count)
+    _charts: Iterator[int] = field(default_factory=count)
     _tables: Iterator[int] = field(default_factory=count)
 
     def key(self, name: str) -> str:
@@ -62,28 +63,70 @@ class PageParts:
         return said(self.entry.stem, name, **fields)
 
     def control(
-        self, widget: Callable[Concatenate[str, str, P], T], name: str, label: str, *args: P.args, **asked: P.kwargs
-    ) -> T:
-        """A widget of `ui.inputs` by its name, labelled with a block of the page's file."""
-        return widget(self.label(label), self.key(name), *args, **asked)
+        self,
+        name: str,
+        label: str = "",
+        *,
+        help: str | None = None,
+        usual: Any = None,
+        options: Sequence[Any] | None = None,
+        **given: Any,
+    ) -> None:
+        """Draw the control of one field of the page's question, which shows what is asked and writes the address.
+
+        `usual` is the value of a field whose default is None; `options` are those that a choice offers now.
+        """
+        one = asked(type(self.question), self.entry.prefix)[name]
+        kind = one.kind if options is None else replace(one.kind, options=options)
+        default = one.default if one.default is not None else usual
+        value = getattr(self.question, name)
+        helped = help or (self.label(one.help) if one.help else None)
+        address.control(
+            one.address,
+            kind,
+            label or self.label(one.label),
+            default if value is None else value,
+            default,
+            self.entry.stem,
+            **({"help": helped} if helped else {}),
+            **given,
+        )
+
+    def controls(self, *names: str) -> DeltaGenerator:
+        """Draw the controls of these fields in one row, and return the row: `with page.controls(...)` adds to it."""
+        key = f"controls_{self.entry.stem}_{self.scene}_{next(self._rows)}"
+        row = st.container(key=key, horizontal=True, vertical_alignment="bottom", gap="medium")
+        with row:
+            for name in names:
+                self.control(name)
+        return row
+
+    def write(self, **values: Any) -> None:
+        """Put values of the page's question into the address. For a button's `on_click`."""
+        fields = asked(type(self.question), self.entry.prefix)
+        ones = [(fields[name], value) for name, value in values.items()]
+        address.write(
+            {
+                one.address: None if value == one.default else one.kind.write(value, self.entry.stem)
+                for one, value in ones
+            }
+        )
+
+    def offered(self, name: str, options: Sequence[T], usual: T) -> T:
+        """Return what a field asks for where it is one of these, else the usual one."""
+        value = getattr(self.question, name)
+        return value if value in options else usual
 
     def figure_of(self, first: Sequence[str], more: Sequence[str]) -> str:
-        """Which figure a bench shows: one of the first, and with *More* or by an address that names one, of all."""
-        has_more = self.control(inputs.toggle, "more", "says.more", help=self.label("says.all_bench_s_figures"))
-        has_more |= inputs.picked(self.key("figure"), "", [*first, *more]) in more
-        offered = [*first, *more] if has_more else first
-        return self.control(inputs.choice, "figure", "says.figure", offered, first[0])
+        """Draw the choice of a bench's figure and return it: of the first ones, and with *More* of all.
 
-    def choose(self, name: str, options: Sequence[str], default: str) -> str:
-        """One of a few, by its key: the blocks `name.label`, `name.help` if there is one, and `name.<option>`."""
-        words = content.load(self.entry.stem)
-        return inputs.option(
-            words[f"{name}.label"],
-            self.key(name),
-            {option: words[f"{name}.{option}"] for option in options},
-            default,
-            help=words.get(f"{name}.help"),
-        )
+        The question has the fields `figure` and `more`; an address that names one of the others has *More* on.
+        """
+        figure: str = self.question.figure
+        self.control("more")
+        has_more = self.question.more or figure in more
+        self.control("figure", options=[*first, *more] if has_more else first)
+        return figure
 
     def fill(self, fields: Mapping[str, object]) -> None:
         """Give the prose more fields: those of the figure that is open, which no other scene needs."""
@@ -129,7 +172,7 @@ class PageParts:
         of one specification. The reading is the chart's name for who hears it (`ui/browser/access.js`): as `alt` it
         would be a part of the specification, and the chart made anew with each number in it.
         """
-        alt, drawn = self.prose.plain(reading), f"chart_{_here()}"
+        alt, drawn = self.prose.plain(reading), f"chart_{self.scene}_{next(self._charts)}"
         with st.container(key=drawn):
             draw(chart, word("figure.alt"), f"figure_{name}")
         self.reading(reading)
@@ -174,13 +217,6 @@ class PageParts:
             with fold:
                 draw()
 
-    def asks_folded(self, label: str, name: str) -> AbstractContextManager[object]:
-        """A fold for controls: while it is closed they keep what they say, and are sent to nobody."""
-        if is_unseen():
-            return out_of_sight()
-        fold = _fold(label, f"fold_{self.scene}_{name}")
-        return fold if fold.open else out_of_sight()
-
     def table(self, rows: Table, block: str) -> None:
         """A table that stands by itself, under a block that says what it holds."""
         tabulate(sheet(rows), self.prose.plain(block))
@@ -212,15 +248,9 @@ class PageParts:
                     self.note(*blocks)
 
 
-def _here() -> str:
-    """Where the next element of a page will stand, as Streamlit counts: the blocks that it is in, from without."""
-    at = st._main._active_dg._cursor
-    return "_".join(map(str, (*at.parent_path, at.index))) if at else ""
-
-
-def _fold(label: str, key: str) -> ExpanderContainer:
-    """A fold that tells the server whether it is open."""
-    return st.expander(label, key=key, on_change="rerun")
+def _fold(label: str, key: str) -> Any:
+    """Draw a fold that tells the server whether it is open."""
+    return st.expander(label, key=key, on_change=address.press)
 
 
 def draw(chart: Figure, alt: str, key: str) -> None:

@@ -13,9 +13,8 @@ import streamlit as st
 from runtime import workers
 from runtime.files import text_of
 from runtime.quantities import grouped
-from ui import inputs
+from ui import address
 from ui.prose import label as label_of
-from ui.unseen import asked, is_unseen
 
 T = TypeVar("T")
 Given = TypeVarTuple("Given")
@@ -29,7 +28,13 @@ PAUSE_S, MOST_SEEN = 3.0, 16
 """Between the beginnings of two long texts in one visit, and how many of them are known again."""
 
 
-def pasted(
+def text_in(key: str) -> str:
+    """Return the text that a visit has in a field, "" where there is none or it is refused for its length."""
+    text = str(_texts().get(key, ""))
+    return "" if len(text) > LIMIT_CHARACTERS else text
+
+
+def draw(
     label: str,
     key: str,
     *,
@@ -37,51 +42,43 @@ def pasted(
     example: str = "",
     example_label: str = "",
     height: int = 180,
-) -> str:
-    """The text in the field, "" while it is empty or refused for its length. A file of one of `kinds` fills it.
-
-    `example` is offered beside it.
-    """
-    asked(
-        key,
-        ("area", label, height),
-        lambda held: isinstance(held, str),
-        lambda: st.text_area(
-            label, key=key, height=height, placeholder=label_of("paste.here"), persist_state="session"
-        ),
-    )
-    text = st.session_state[key] or ""
-    if not is_unseen():
-        _bring(label, key, kinds, example, example_label)
+) -> None:
+    """Draw the field of a text, and what fills it: a file of one of `kinds`, and an `example`."""
+    text = str(_texts().get(key, ""))
+    if st.session_state.get(key) != text:
+        st.session_state[key] = text
+    st.text_area(label, key=key, height=height, placeholder=label_of("paste.here"), on_change=_typed, args=(key,))
+    _bring(label, key, kinds, example, example_label)
     if len(text) > LIMIT_CHARACTERS:
         st.error(label_of("paste.long", characters=grouped(len(text)), limit=grouped(LIMIT_CHARACTERS)))
-        return ""
-    return str(text)
+
+
+def put(key: str, text: str) -> None:
+    """Put a text in a field. For a button's `on_click`."""
+    address.press()
+    _texts()[key] = text
+
+
+def _texts() -> dict[str, str]:
+    texts: dict[str, str] = st.session_state.setdefault("_texts", {})
+    return texts
+
+
+def _typed(key: str) -> None:
+    put(key, st.session_state[key] or "")
 
 
 def _bring(label: str, key: str, kinds: Sequence[str], example: str, example_label: str) -> None:
-    """What fills the field, and empties it."""
+    """Draw what fills the field, and empties it."""
     with st.container(key=f"bring_{key}", horizontal=True, vertical_alignment="center", gap="small"):
         with st.popover(label_of("paste.file"), type="tertiary"):
             taken = f"_files_{key}"
             file = f"file_{key}_{st.session_state.setdefault(taken, 0)}"
             st.file_uploader(label, kinds, key=file, on_change=_take, args=(key, file, taken), max_upload_size=1)
-        if example:
-            st.button(
-                example_label or label_of("paste.example"),
-                key=f"ex_{key}",
-                type="tertiary",
-                on_click=inputs.remember,
-                args=(key, example),
-            )
-        if st.session_state[key]:
-            st.button(
-                label_of("paste.clear"),
-                key=f"clear_{key}",
-                type="tertiary",
-                on_click=inputs.remember,
-                args=(key, ""),
-            )
+        words = example_label or label_of("paste.example")
+        for name, said, text in (("ex", words, example), ("clear", label_of("paste.clear"), "")):
+            if example if name == "ex" else _texts().get(key):
+                st.button(said, key=f"{name}_{key}", type="tertiary", on_click=put, args=(key, text))
 
 
 def read(reader: Callable[[str, *Given], T], text: str, *given: *Given) -> T:
@@ -110,5 +107,5 @@ def _take(key: str, file: str, taken: str) -> None:
     """Put the file's text in the field, and leave an empty uploader for the next."""
     upload = st.session_state[file]
     if upload is not None:
-        st.session_state[key] = text_of(upload.getvalue())
+        put(key, text_of(upload.getvalue()))
         st.session_state[taken] += 1

@@ -6,9 +6,9 @@ from types import MappingProxyType
 
 import streamlit as st
 
-from ui import address, inputs
 from ui.course import pages as course
 from ui.prose import label
+from ui.visit import visit
 
 PATH = "path"
 """The path's name in the address of every page: its minutes."""
@@ -57,16 +57,9 @@ PATHS: Mapping[str, tuple[Stop, ...]] = MappingProxyType(
 """The guide for instructors has the same, and a test holds one to the other."""
 
 
-def keep() -> None:
-    """Keep the path in the address. Rendered by the entry on every page."""
-    address.expect(PATH, list(PATHS))
-    inputs.memo(PATH, 2)
-
-
 def name() -> str:
-    """The path that this visit is on, or nothing."""
-    asked = inputs.picked(PATH, "")
-    return asked if asked in PATHS else ""
+    """Return the path that this visit is on, or nothing."""
+    return visit().path
 
 
 @dataclass(frozen=True)

@@ -1,86 +1,100 @@
 """The guided path of a page: scenes on one line, a prediction to commit, Back, Reveal and Next.
 
-A page opens itself, asks, fills its prose, and plays its scenes:
+A page is its question and a function a scene, which draws its own controls and its figure:
 
-    page = scenes.open_page("comm_cost")
-    with page.controls("see", "bench"):
-        ask = ...
-    page.play(lambda: words.fields(page.scenario, ask), question=question, see=see)
+    def see(page: Page[Question]) -> None:
+        page.controls("view", "phase")
+        page.figure(...)
 
-Only the open scene runs. Its name is in the URL, and so is everything asked on the way.
+    scenes.play("comm_cost", Question, fields, see=see)
+
+Only the open scene runs, in a fragment of its own: a press in it leaves the shell and the scenario as they are.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import ShardlabError
 from core.scenario import Scenario
+from core.text.numbers import whole_number
 from runtime import operators
 from runtime.quantities import local
-from ui import held_axes, inputs, paths, progress, scenario_bar, shell, tested
+from ui import address, held_axes, paths, progress, question, shell, tested
 from ui.course import pages as course
 from ui.figures.prediction import prediction_line, unit_for
 from ui.page_parts import PageParts, draw
 from ui.prose import escape, prose_of
 from ui.prose import label as word
+from ui.question import Choice, Kind, RefusedError, Switch, Text, Whole, refusal
 from ui.room import poll
 from ui.room.line import Line
-from ui.unseen import out_of_sight
+from ui.shortcuts import shortcut
+from ui.visit import read_visit
 
-Scene = Callable[[], None]
-_HELD, _LONGEST_HELD = "held", 300
+Q = TypeVar("Q", covariant=True)
+T = TypeVar("T")
+_HELD, _LONGEST_HELD, _MOST_GUESSED = "held", 300, 10**9
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """The question of a page that asks nothing."""
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the learner said, if anything, and whether the truth may be shown."""
+    """The learner's number, if there is one, and whether the truth may be shown."""
 
     said: int | None
     revealed: bool
 
 
 @dataclass(kw_only=True)
-class Page(PageParts):
-    """An open page: where its parts go, what it asks and what it may say."""
+class Page(PageParts, Generic[Q]):
+    """An open page: what it is asked, where its parts go and what it may say."""
 
+    question: Q
     scenario: Scenario
     names: Sequence[str]
     head: DeltaGenerator
     body: DeltaGenerator
     foot: DeltaGenerator
-    revealed: bool
-    asks: bool
+    asking: Sequence[str] = ()
+    said: str = ""
+    """What a screen reader is told when it changes: where the visitor is, and the answer if it is shown."""
     _extra_buttons: list[Callable[[], object]] = field(default_factory=list)
+    _worked_out: dict[Callable[..., Any], Any] = field(default_factory=dict)
 
-    def controls(self, *shown_in: str, when: bool = True) -> AbstractContextManager[object]:
-        """Where the page asks. Runs in every scene, so that the URL keeps it; seen only in those named.
+    def once(self, work: Callable[["Page[Q]"], T]) -> T:
+        """Return what a function makes of this page, worked out at the first call of a run."""
+        if work not in self._worked_out:
+            self._worked_out[work] = work(self)
+        return self._worked_out[work]  # type: ignore[no-any-return]
 
-        `when` says whether anything is asked there now: what follows keeps its place where nothing is.
-        """
-        seen = not shown_in or self.scene in shown_in
-        if not seen:
-            return out_of_sight()
-        key = f"controls_{self.entry.stem}_{'_'.join(shown_in)}"
-        place = self.body.container(key=key, horizontal=True, vertical_alignment="bottom", gap="medium")
-        return place if when else out_of_sight()
+    @property
+    def revealed(self) -> bool:
+        """Whether the answer of the open scene may be shown; of one that asks nothing, the first question's."""
+        if not self.asking:
+            return False
+        name = self.scene if self.scene in self.asking else self.asking[0]
+        return address.current().get(_asked(self.entry, name, "revealed")) == "true"
 
-    def play(self, fields: Callable[[], Mapping[str, object]], /, **scenes: Scene) -> None:
-        """Fill the prose and run the open scene; one that is not given is its block `<scene>.body`.
+    def run(self, fields: Callable[["Page[Q]"], Mapping[str, object]], scene: Callable[["Page[Q]"], None] | None) -> None:
+        """Fill the prose and draw the open scene; one that is not given is its block `<scene>.body`.
 
         An error a learner can cause stands where the scene would.
         """
         try:
-            self.prose = prose_of(self.entry.stem, fields())
+            self.prose = prose_of(self.entry.stem, fields(self))
             self.head.title(self.prose.text(f"{self.scene}.title"), anchor=False)
-            shell.tell(self.entry.scenes[self.scene], self.prose.plain(f"{self.scene}.title"))
+            self.tell(self.entry.scenes[self.scene], self.prose.plain(f"{self.scene}.title"))
             with self.body:
-                if self.scene in scenes:
-                    scenes[self.scene]()
+                if scene:
+                    scene(self)
                 else:
                     self.say(f"{self.scene}.body")
                 if self.data_sheet and not self.errors:
@@ -92,6 +106,10 @@ class Page(PageParts):
             self.body.error(escape(error))
         self._end()
 
+    def tell(self, *sentences: str) -> None:
+        """Have a screen reader told this when it changes."""
+        self.said = ". ".join(sentences)
+
     def ask(
         self,
         truth: float,
@@ -102,36 +120,34 @@ class Page(PageParts):
         digits: int = 0,
         slips: Mapping[str, float] | None = None,
     ) -> bool:
-        """The question, the slider that answers it, the number line; whether the truth may be shown.
+        """Ask for the scene's number with a slider and draw the number line; return whether the truth may be shown.
 
         A unit of several forms (`GPU,GPUs`) stands on the line; the slider has one form for all numbers, so none.
         Prose: the scene's `ask` and `label`. The slider goes from 0, no answer yet, to `high`. `slips` are wrong
         answers that are known, by their names in room.md: a room that predicts is shown how many made each.
         """
-        asked, label = st.container(), self.prose.plain(f"{self.scene}.label")
+        above, label = st.container(), self.prose.plain(f"{self.scene}.label")
         line = Line(self.entry.stem, self.scene, lambda: truth, high, unit, step, digits, slips or {})
-        guess, polled = self.predict_with_room(
-            line, lambda key: inputs.slide(label, key, 0, high, 0, step=step, unit="" if "," in unit else unit)
-        )
+        slider = Whole(0, high, slid=True, step=step, unit="" if "," in unit else unit)
+        guess, polled = self.predict_with_room(line, slider, label)
         if not (guess.revealed and self.look.present):
-            with asked:
+            with above:
                 self.say(f"{self.scene}.ask")
         shown = truth if guess.revealed else None
         if guess.revealed:
-            shell.tell(
-                self.entry.scenes[self.scene], f"{label}: {local(f'{truth:.{digits}f}')} {unit_for(truth, unit)}"
-            )
+            answer = f"{label}: {local(f'{truth:.{digits}f}')} {unit_for(truth, unit)}"
+            self.tell(self.entry.scenes[self.scene], answer)
         if polled:
             return guess.revealed
-        slider = _asked(self.entry, self.scene, "guess")
-        chart = prediction_line(guess.said, shown, self.look, high=high, unit=unit, digits=digits, slider=slider)
+        name = _asked(self.entry, self.scene, "guess")
+        chart = prediction_line(guess.said, shown, self.look, high=high, unit=unit, digits=digits, slider=name)
         draw(chart, label, "figure_prediction")
         return guess.revealed
 
     def predict_with_room(
-        self, line: Line, ask: Callable[[str], int], answer: Callable[[], float] | None = None
+        self, line: Line, kind: Kind[int], label: str, answer: Callable[[], float] | None = None
     ) -> tuple[Prediction, bool]:
-        """A prediction that a room may make too, and whether this wall shows the room's in its place.
+        """Return a prediction that a room may make too, and whether this wall shows the room's in its place.
 
         Of a learner in the room it is sent; 0 is no answer yet. `answer` is what the guess is held against, where
         that is more than the number that the line asks for.
@@ -139,78 +155,86 @@ class Page(PageParts):
         polled = self.look.present and poll.is_asked(line)
         if self.look.present and (button := poll.button(line, self.revealed)):
             self._extra_buttons.append(button)
-        guess = self.predict(ask, 0, answer or line.truth, not polled)
+        guess = self.predict(kind, label, answer or line.truth, not polled)
         if polled:
             poll.wall(line, self.look, draw, guess.revealed)
         else:
             poll.send(line, guess.said, guess.revealed)
         return guess, polled
 
-    def predict(
-        self, ask: Callable[[str], int], untouched: int, truth: Callable[[], float], seen: bool = True
-    ) -> Prediction:
-        """Ask for a number, then let it be revealed. `ask(key)` draws the widget; `untouched` is no answer yet.
+    def predict(self, kind: Kind[int], label: str, truth: Callable[[], float], seen: bool = True) -> Prediction:
+        """Ask for a number, 0 for no answer yet, then let it be revealed.
 
         A presenter may reveal without answering, and needs the room after: the question is then out of sight.
         A guess is held against the truth that was revealed for it; of another, it is said that it was not asked.
         Before the reveal nobody asks for the truth.
         """
-        unseen = not seen or (self.revealed and self.look.present)
-        with out_of_sight() if unseen else st.container(key="guess"):
-            value = ask(_asked(self.entry, self.scene, "guess"))
-            committed = value != untouched and not self._asks_anew(value, untouched, truth)
+        name = _asked(self.entry, self.scene, "guess")
+        value = self._guessed(kind, name)
+        with st.container(key="guess"):
+            if seen and not (self.revealed and self.look.present):
+                address.control(name, kind, label, value, 0, self.entry.stem)
+            committed = value != 0 and not self._asks_anew(value, truth)
         ready = (committed or self.look.present) and not self.revealed
         hides, shown = self.revealed and self.look.present, _asked(self.entry, self.scene, "revealed")
         self._extra_buttons.append(
             lambda: st.button(
                 word("hide" if hides else "reveal"),
                 key="hide" if hides else "reveal",
-                shortcut=inputs.shortcut("V"),
+                shortcut=shortcut("V"),
                 type="primary" if ready else "secondary",
                 disabled=not (ready or hides),
-                on_click=inputs.remember if hides else progress.reveal,
-                args=(shown, False) if hides else (self.entry, self.scene, shown),
+                on_click=address.write if hides else progress.reveal,
+                args=({shown: None},) if hides else (self.entry, self.scene, shown),
                 help=None if ready or self.revealed else word("reveal.help"),
             )
         )
         return Prediction(value if committed else None, self.revealed)
 
-    def _asks_anew(self, value: int, untouched: int, truth: Callable[[], float]) -> bool:
-        """Whether a guess was revealed against another truth than there is now; then it can be made again.
+    def _guessed(self, kind: Kind[int], name: str) -> int:
+        """Return the guess that the address names, 0 where it names none that may be made."""
+        try:
+            return kind.read(address.current().get(name, "0"), self.entry.stem)
+        except RefusedError:
+            return 0
+
+    def _asks_anew(self, value: int, truth: Callable[[], float]) -> bool:
+        """Return whether a guess was revealed against another truth than there is now; it then can be made again.
 
         The address keeps the two, so a copy of it asks as the visit does that it was copied from.
         """
-        guess, shown = (_asked(self.entry, self.scene, part) for part in ("guess", "revealed"))
         key = f"{self.entry.prefix}_{_HELD}"
-        held = dict(one.split("=", 1) for one in inputs.picked(key, "").split(",") if "=" in one)
-        guessed, _, answer = held.pop(self.scene, "").partition(":")
-        if self.revealed and value != untouched:
+        held = dict(one.split("=", 1) for one in address.current().get(key, "").split(",") if "=" in one)
+        guessed, _, _ = held.pop(self.scene, "").partition(":")
+        before = address.current().get(key, "")
+        if self.revealed:
             now = f"{value}:{truth():.6g}".replace("+", "")
-            if guessed == str(value) and f"{guessed}:{answer}" != now:
-                return self._offer_anew(guess, shown, untouched)
+            if guessed == str(value) and f"{self.scene}={now}" not in before.split(","):
+                return self._offer_anew()
             held[self.scene] = now
-        inputs.remember(key, ",".join("=".join(one) for one in held.items()))
+        address.put({key: ",".join("=".join(one) for one in held.items()) or None})
         return False
 
-    def _offer_anew(self, guess: str, shown: str, untouched: int) -> bool:
+    def _offer_anew(self) -> bool:
+        guess, shown = (_asked(self.entry, self.scene, part) for part in ("guess", "revealed"))
         with st.container(key="anew", horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(word("anew"), width="content")
-            st.button(word("anew.button"), key="predict_anew", on_click=_forget, args=(guess, shown, untouched))
+            st.button(
+                word("anew.button"), key="predict_anew", on_click=address.write, args=({guess: None, shown: None},)
+            )
         return True
 
     def _end(self) -> None:
-        if self.asks:
-            inputs.memo(f"{self.entry.prefix}_{_HELD}", _LONGEST_HELD)
         around = paths.around(self.entry, self.scene, self.names)
         after = around.after
         with self.foot:
-            self._step("back", word("back"), around.before, inputs.shortcut("B"), "secondary")
+            self._step("back", word("back"), around.before, shortcut("B"), "secondary")
             for draw in self._extra_buttons:
                 draw()
             here = after[0] is self.entry
             label = word("next", to=self.entry.scenes[after[1]] if here else after[0].title)
             waits = here and self._extra_buttons and not self.revealed
-            self._step("next", label, after, inputs.shortcut("N"), "secondary" if waits else "primary")
+            self._step("next", label, after, shortcut("N"), "secondary" if waits else "primary")
             held_axes.button()
             position = word(
                 "place", page=self.entry.short, at=around.at, of=around.of, scene=self.entry.scenes[self.scene]
@@ -226,66 +250,124 @@ class Page(PageParts):
         shortcut: str | None,
         type: Literal["primary", "secondary"],
     ) -> None:
-        """A button to another scene, of this page or of another."""
+        """Draw a button to another scene, of this page or of another."""
         entry, scene = to
         if entry is self.entry and scene:
-            to_scene = (self.key("scene"), scene)
-            st.button(label, key=key, shortcut=shortcut, type=type, on_click=inputs.remember, args=to_scene)
-        elif st.button(label, key=f"{key}_page", shortcut=shortcut, type=type):
-            # without `query_params` Streamlit would refuse, for this page's are bound
-            st.switch_page(entry.path, query_params=entry.scene(scene) if scene else {})
+            opened = {self.key("scene"): None if scene == self.names[0] else scene}
+            st.button(label, key=key, shortcut=shortcut, type=type, on_click=address.write, args=(opened,))
+        elif st.button(label, key=f"{key}_page", shortcut=shortcut, type=type, on_click=address.press):
+            st.switch_page(entry.path, query_params=address.of(entry, scene))
 
 
-def open_page(stem: str, *only: str, asking: Sequence[str] = ("question",)) -> Page:
-    """Open a page on the scene its URL names. `only` lists its scenes where it has not all of its entry's.
+def play(
+    stem: str,
+    asks: type[Q],
+    fields: Callable[[Page[Q]], Mapping[str, object]],
+    /,
+    *,
+    asking: Sequence[str] = (),
+    only: Sequence[str] = (),
+    **scenes: Callable[[Page[Q]], None],
+) -> None:
+    """Open a page on the scene that its address names, and draw it. `fields` fills the numbers of its prose.
 
-    `asking` lists the scenes that ask for a prediction: each has one of its own.
+    `asking` lists the scenes that ask for a prediction: each has one of its own. `only` lists the page's scenes where
+    it has not all of its entry's.
     """
     shell.boot()
-    entry, look = course.entry(stem), shell.look()
-    names = only or entry.names
+    _play(stem, asks, fields, tuple(asking), tuple(only), scenes)
+
+
+@st.fragment
+def _play(
+    stem: str,
+    asks: type[Q],
+    fields: Callable[[Page[Q]], Mapping[str, object]],
+    asking: Sequence[str],
+    only: Sequence[str],
+    scenes: Mapping[str, Callable[[Page[Q]], None]],
+) -> None:
+    entry = course.entry(stem)
+    with shell.scene(stem) as told:
+        page = _open(entry, asks, asking, only or entry.names)
+        known = _names(entry, asks, asking)
+        ignored = address.remarks(stem, known, lambda came: _refused(entry, asks, asking, page.names, came))
+        shell.say_what_was_ignored(told.notice, ignored)
+        shell.entitle(f"{entry.scenes[page.scene]} · {entry.short} · Shardlab")
+        page.run(fields, scenes.get(page.scene))
+        told.said, told.view = page.said, f"{stem}_{page.scene}"
+        address.leave(entry)
+
+
+def _open(entry: course.Entry, asks: type[Q], asking: Sequence[str], names: Sequence[str]) -> Page[Q]:
+    """Read what is asked, and lay out the page: the head, the scenes, the body and the foot."""
+    asked, _ = question.read(asks, entry.prefix, entry.stem, address.current())
     head = st.container(key="head")
-    titles = {name: entry.scenes[name] for name in names}
-    scene = inputs.option(word("scenes"), f"{entry.prefix}_scene", titles, names[0], in_one_line=True)
-    shell.entitle(f"{titles[scene]} · {entry.short} · Shardlab")
+    scene = _scene(entry, names)
     body = st.container(key=f"scene_{scene}")
     foot = st.container(key="foot", horizontal=True, vertical_alignment="center")
-    revealed = _is_revealed(entry, scene, asking)
-    shell.stand(stem, scene)
-    held_axes.begin(f"{stem}.{scene}")
+    held_axes.begin(f"{entry.stem}.{scene}")
     return Page(
         entry=entry,
-        look=look,
-        scenario=scenario_bar.scenario(),
+        look=shell.look(),
         scene=scene,
+        question=asked,
+        scenario=address.scenario(),
         names=names,
         head=head,
         body=body,
         foot=foot,
-        revealed=revealed,
-        asks=any(name in names for name in asking),
+        asking=asking,
     )
 
 
-def _is_revealed(entry: course.Entry, scene: str, asking: Sequence[str]) -> bool:
-    """Whether the answer of the open scene may be shown; of one that asks nothing, the first question's.
+def _scene(entry: course.Entry, names: Sequence[str]) -> str:
+    """Draw the page's scenes as a row of buttons, and return the open one."""
+    name, kind = f"{entry.prefix}_scene", Choice(names, words="tab")
+    asked = address.current().get(name, "")
+    scene = asked if asked in names else names[0]
+    titles = entry.scenes
+    address.control(
+        name,
+        kind,
+        word("scenes"),
+        scene,
+        names[0],
+        entry.stem,
+        key=f"scenes_{entry.prefix}",
+        format_func=titles.__getitem__,
+        label_visibility="collapsed",
+        wrap=False,
+    )
+    return scene
 
-    Every question keeps its place in the URL while another scene is open.
-    """
-    with out_of_sight():
-        for name in asking:
-            if name != scene:
-                inputs.keep_number(_asked(entry, name, "guess"))
-        answers = {name: inputs.flag(_asked(entry, name, "revealed")) for name in asking}
-    return answers.get(scene, answers[asking[0]])
+
+def _names(entry: course.Entry, asks: type, asking: Sequence[str]) -> set[str]:
+    """Return the names in the address that a page reads."""
+    predicted = {_asked(entry, scene, part) for scene in asking for part in ("guess", "revealed")}
+    own = {one.address for one in question.asked(asks, entry.prefix).values()}
+    return own | predicted | {f"{entry.prefix}_{part}" for part in ("scene", _HELD) if part == "scene" or asking}
+
+
+def _refused(
+    entry: course.Entry, asks: type, asking: Sequence[str], names: Sequence[str], came: Mapping[str, str]
+) -> dict[str, str]:
+    """Return a sentence for each value of an address that this page, or the shell, refuses."""
+    refused = {**read_visit(came)[1], **question.read(asks, entry.prefix, entry.stem, came)[1]}
+    kinds: dict[str, Kind[Any]] = {f"{entry.prefix}_scene": Choice(names, words="")}
+    for scene in asking:
+        kinds[_asked(entry, scene, "guess")] = Whole(0, _MOST_GUESSED)
+        kinds[_asked(entry, scene, "revealed")] = Switch()
+    if asking:
+        kinds[f"{entry.prefix}_{_HELD}"] = Text(_LONGEST_HELD)
+    for name, kind in kinds.items():
+        try:
+            kind.read(came.get(name, ""), entry.stem) if name in came else None
+        except RefusedError as rule:
+            refused[name] = refusal(name, came[name], rule)
+    return refused
 
 
 def _asked(entry: course.Entry, scene: str, part: str) -> str:
-    """The name in the URL of a scene's prediction; a lab's one question needs no longer name."""
+    """Return the name in the address of a scene's prediction; a lab's one question needs no longer name."""
     return f"{entry.prefix}_{part}" if scene == "question" else f"{entry.prefix}_{scene}_{part}"
-
-
-def _forget(guess: str, shown: str, untouched: int) -> None:
-    """Take a guess back, and hide its answer. For a button's `on_click`."""
-    inputs.remember(guess, untouched)
-    inputs.remember(shown, False)

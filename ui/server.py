@@ -23,7 +23,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from core.text.numbers import whole_number
 from runtime import content, operators
-from ui import at_once, only_changes, wanted_messages
+from ui import wanted_messages
 
 MOST_VISITS = whole_number(os.environ.get("SHARDLAB_MOST_VISITS"), 1) or 1_000
 """Pages open at once, some 0.1 MB each before they are used: far more than one server answers in good time."""
@@ -230,8 +230,6 @@ def _hang_up_on(connection: Any, before: tuple[object, bool], looks: int) -> Non
 
 
 wanted_messages.install()
-only_changes.install()
-at_once.install()
 install()
 
 

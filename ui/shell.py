@@ -2,8 +2,10 @@
 
 import gc
 from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -15,25 +17,14 @@ from streamlit.navigation.page import StreamlitPage
 
 from runtime import content, operators
 from runtime.kept import kept
-from ui import (
-    address,
-    inputs,
-    language,
-    lighter_elements,
-    lighter_state,
-    paths,
-    progress,
-    scenario_bar,
-    theme,
-    unseen,
-    wanted_messages,
-)
+from ui import address, language, paths, scenario_bar, theme
 from ui.course import menu
 from ui.course.pages import OVERVIEW, PAGES, Entry
-from ui.drawn_content import SHELL
 from ui.guarded import guarded
 from ui.prose import escape, label
 from ui.room import notes, poll
+from ui.shortcuts import mounted, shortcut
+from ui.visit import read_visit, visit
 
 _CSS = Path(__file__).parent / "app.css"
 _ICON = f"data:image/png;base64,{b64encode((Path(__file__).parent / 'icon.png').read_bytes()).decode()}"
@@ -45,25 +36,16 @@ _TITLE = "_title"
 FIGURES_AFTER_S = 3.0
 """By then the first visitor of a fresh server has the first words."""
 
+_DRAWN_OF = "_drawn_of"
+"""Of what the shell was drawn: the scenario, the visit, its language and its colors."""
+
 _FIRST = {f"{page.prefix}_scene": page.names[0] for page in PAGES}
 """The scene that each page opens on, by its name in the address."""
-
-_SHARED = (
-    *address.SCENARIO_NAMES,
-    progress.KEY,
-    "present",
-    inputs.KEYS,
-    language.KEY,
-    poll.ROOM,
-    poll.CHAIR,
-    notes.FOLLOW,
-    paths.PATH,
-)
 
 _SCRIPTS = ("history.js", "theme.js", "wall.js", "access.js", "follow.js", "voter.js", "live.js", "shell.js")
 
 _browser = st.components.v2.component(
-    SHELL,
+    "shardlab_shell",
     html="<i></i>",
     js="\n".join((Path(__file__).parent / "browser" / name).read_text(encoding="utf-8") for name in _SCRIPTS),
 )
@@ -71,15 +53,8 @@ _browser = st.components.v2.component(
 
 @st.cache_resource
 def _settle() -> None:
-    """Once a server: lighter session state, and what draws figures.
-
-    That comes after the first page, which has none: pandas is most of what a server imports.
-    """
+    """Once a server: import what draws figures, after the first page, which has none: pandas is most of it."""
     operators.watch()
-    lighter_state.install()
-    lighter_elements.install()
-    unseen.install()
-    wanted_messages.install()
     figures = Timer(FIGURES_AFTER_S, _import_figures)
     figures.daemon = True
     figures.start()
@@ -135,59 +110,96 @@ def boot() -> None:
 
 
 def run() -> None:
-    """The entry point's whole work."""
+    """Do the entry point's whole work."""
     _settle()
+    address.begin()
     language.speak()
     page = navigation()
-    title = "Shardlab" if page.title == OVERVIEW.title else f"{page.title} · Shardlab"
+    stem = page.url_path or OVERVIEW.stem
+    title = "Shardlab" if stem == OVERVIEW.stem else f"{page.title} · Shardlab"
     at, said = st.session_state.get(_TITLE, ("", ""))
-    said = said if at == page.url_path else title
+    said = said if at == stem else title
     st.set_page_config(page_title=said, page_icon=_ICON, layout="wide")
-    st.session_state[_TITLE] = page.url_path, said
+    st.session_state[_TITLE] = stem, said
     poll.join(page.url_path)
-    poll.recall(st.session_state.get("shell", {}).get("voter"))
-    address.read()
+    address.open_visit(stem)
     st.html(_style(_palette()))
-    with address.carried(page.url_path, _SHARED):
-        reads = _bar(page.url_path or OVERVIEW.stem)
-    st.session_state["_said"] = page.title
-    if presenting():
+    st.session_state[_DRAWN_OF] = _drawn_of()
+    _bar(stem)
+    if visit().present:
         st.html(f"<style>{_read(_CSS.with_name('present.css'))}</style>")
-    width = 4000 if presenting() else theme.COLUMN_PX
-    with st.container(width=width, key="column"):
-        notice = st.container()
-        with operators.rerun(page.url_path or OVERVIEW.stem), guarded(page.url_path or OVERVIEW.stem):
-            notes.draw() if reads else page.run()
-        address.note_own(page.url_path, _SHARED)
-        _say_what_was_ignored(notice, page.url_path)
-        if not reads:
-            poll.say_where(notice)
-    if presenting():
-        poll.show(st.session_state.get("_view", ""))
-    with unseen.mounted("shell"):
-        _browser(
-            key="shell",
-            data={
-                "said": st.session_state["_said"],
-                "present": presenting(),
-                "keys": inputs.keys_act(),
-                "lang": content.language(),
-                "streamlit": _streamlits_own(),
-                "shared": list(_SHARED),
-                "path": paths.name(),
-                "presides": poll.code() if poll.presides() else "",
-                "voter": poll.named(),
-                "first": _FIRST,
-                "view": st.session_state.pop("_view", ""),
-                "reads": reads,
-                "wall": _wall(),
-                "dark": _palette().dark,
-            },
-            default={"wall": _wall(), "dark": _palette().dark, "voter": None},
-            on_wall_change=_heard,
-            on_voter_change=_heard,
-            on_dark_change=_heard,
-        )
+    with st.container(width=4000 if visit().present else theme.COLUMN_PX, key="column"):
+        if visit().notes:
+            with scene("notes") as told:
+                told.said = page.title
+                notes.draw()
+        else:
+            page.run()
+
+
+@dataclass
+class Told:
+    """What the browser is told of the open scene, and where its page says what it left out of the address."""
+
+    notice: st.delta_generator.DeltaGenerator
+    said: str = ""
+    """For a screen reader."""
+    view: str = ""
+    """For the notes in another window."""
+
+
+@contextmanager
+def scene(stem: str) -> Iterator[Told]:
+    """Have the caller draw what a page shows, and tell the browser of it.
+
+    Runs with the entry or, in a fragment, without it. Where what the shell is drawn of has changed, all is drawn anew.
+    """
+    address.begin()
+    language.speak()
+    if st.session_state.get(_DRAWN_OF) != _drawn_of():
+        st.rerun()
+    told = Told(st.container())
+    poll.recall(st.session_state.get("shell", {}).get("voter"))
+    with operators.rerun(stem), guarded(stem):
+        yield told
+    if visit().present:
+        poll.show(told.view)
+    if not visit().notes:
+        poll.say_where(told.notice)
+    with mounted("shell"):
+        _tell(told)
+
+
+def _drawn_of() -> object:
+    """Return what the bar and the style sheets are drawn of."""
+    now = visit()
+    return address.scenario(), now.present, now.keys, now.notes, content.language(), _palette().dark
+
+
+def _tell(told: Told) -> None:
+    _browser(
+        key="shell",
+        data={
+            "said": told.said,
+            "present": visit().present,
+            "keys": visit().keys,
+            "lang": content.language(),
+            "streamlit": _streamlits_own(),
+            "shared": list(address.SHARED),
+            "path": paths.name(),
+            "presides": poll.code() if poll.presides() else "",
+            "voter": poll.named(),
+            "first": _FIRST,
+            "view": told.view,
+            "reads": visit().notes,
+            "wall": _wall(),
+            "dark": _palette().dark,
+        },
+        default={"wall": _wall(), "dark": _palette().dark, "voter": None},
+        on_wall_change=address.press,
+        on_voter_change=address.press,
+        on_dark_change=address.press,
+    )
 
 
 @kept
@@ -198,10 +210,6 @@ def _streamlits_own() -> dict[str, str]:
     return {words: called for words, called in worded.items() if words != called}
 
 
-def _heard() -> None:
-    """The run that follows is all that a change of the wall asks for."""
-
-
 def entitle(title: str) -> None:
     """What the browser's tab says; sent where the run before said another: it has a browser go over the page."""
     page, said = st.session_state.get(_TITLE, ("", ""))
@@ -210,61 +218,38 @@ def entitle(title: str) -> None:
         st.session_state[_TITLE] = page, title
 
 
-def stand(stem: str, scene: str) -> None:
-    """Which scene is open: the notes in another window follow it."""
-    st.session_state["_view"] = f"{stem}_{scene}"
-
-
-def tell(*sentences: str) -> None:
-    """What a screen reader is told when it changes: where the visitor is now, and the answer if it is shown."""
-    st.session_state["_said"] = ". ".join(sentences)
-
-
-def _bar(stem: str) -> bool:
-    """What every page shares; whether the notes are read in place of the page."""
+def _bar(stem: str) -> None:
+    """Draw what every page shares."""
     with st.container(key="bar", horizontal=True, vertical_alignment="center"):
         st.html(menu.navigation(content.language(), stem))
         scenario_bar.draw()
-        with unseen.out_of_sight():
-            progress.keep()
-            poll.keep()
-            paths.keep()
-            inputs.flag("present")
-            language.keep()
-            reads = notes.asked()
         language.switch()
         st.button(
             label("present"),
             key="go_present",
-            shortcut=inputs.shortcut("P"),
+            shortcut=shortcut("P"),
             type="tertiary",
-            on_click=_flip_present,
+            on_click=address.write,
+            args=({"present": None if visit().present else "true"},),
         )
-    return reads
 
 
-def _flip_present() -> None:
-    st.session_state["present"] = not presenting()
+def ignored(entry: Entry, known: Iterable[str]) -> list[str]:
+    """Return a sentence for each part of the address that a page without scenes did not take."""
+    return address.remarks(entry.stem, known, lambda came: read_visit(came)[1])
 
 
-def _say_what_was_ignored(region: st.delta_generator.DeltaGenerator, page: str) -> None:
-    """One line, on the page the visit opened with."""
-    opened_with = st.session_state.setdefault("_opened_with", page)
-    ignored = address.ignored() if opened_with == page else []
+def say_what_was_ignored(notice: st.delta_generator.DeltaGenerator, ignored: Sequence[str]) -> None:
+    """Say in one line what of the address nobody took, and where the visit's room is."""
     if ignored:
         what = escape("; ".join(line.rstrip(".") for line in ignored))
-        region.markdown(f":gray[{label('ignored', what=what)}]")
-
-
-def presenting() -> bool:
-    """Whether the page is being projected."""
-    return bool(st.session_state.get("present", False))
+        notice.markdown(f":gray[{label('ignored', what=what)}]")
 
 
 def look() -> theme.Look:
     """The mode and size charts are drawn in."""
     wall = _wall()
-    return theme.Look(_palette(), True, wall["low"], wall["zoom"]) if presenting() else theme.Look(_palette())
+    return theme.Look(_palette(), True, wall["low"], wall["zoom"]) if visit().present else theme.Look(_palette())
 
 
 class Wall(TypedDict):

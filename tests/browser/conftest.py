@@ -169,7 +169,7 @@ def _note_error(message, errors: list[str]) -> None:
         errors.append(message.text)
 
 
-THE_SCENES = '.stElementContainer[class*="_scene_shown"]'
+THE_SCENES = '.stElementContainer[class*="st-key-scenes_"]'
 """Where a page names its scenes."""
 
 

@@ -183,7 +183,7 @@ def test_a_first_visit_is_in_the_first_language_that_the_browser_asks_for(monkey
 def test_the_address_chooses_the_language(name):
     app = visit(LABS[1], lang=name)
     spoken = name if name in content.languages() else content.ENGLISH
-    scenes = app.segmented_control(key=f"{LABS[1].prefix}_scene_shown")
+    scenes = app.segmented_control(key=f"scenes_{LABS[1].prefix}")
     assert scenes.options == [content.load("shell", spoken)[f"tab.{scene}"] for scene in LABS[1].names]
     assert bool(ignored(app)) == (name not in content.languages())
     assert content.language() == content.ENGLISH, "a visit's language stays in its thread"

@@ -194,7 +194,7 @@ def test_a_plan_that_takes_too_long_is_a_sentence_and_the_page_stays(monkeypatch
     app = visit(place_nodes="28", place_concurrency="4321")
     assert not app.exception
     assert [one.value for one in app.error] == ["This took longer than a page allows"]
-    assert app.segmented_control(key="place_scene_shown").options
+    assert app.segmented_control(key="scenes_place").options
 
 
 def test_the_planners_step_can_be_worked_out_from_the_plan_alone():

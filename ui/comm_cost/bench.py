@@ -1,9 +1,8 @@
 """Lab 03's bench: one figure at a time, of the scenario's bill or of a link of one's own."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any
 
 import streamlit as st
 
@@ -16,7 +15,6 @@ from core.comm_cost.readings import unit_slips
 from core.comm_cost.remedies import what_to_buy
 from core.specs import LinkSpec
 from core.steps import view as views
-from ui import inputs
 from ui.comm_cost import bench_serving as serving
 from ui.comm_cost import charts as bills
 from ui.comm_cost import charts_bench as charts
@@ -27,9 +25,9 @@ from ui.comm_cost import rows_scale as scale
 from ui.comm_cost import table as comm_table
 from ui.comm_cost import words_bench as words
 from ui.figures.lines import payloads
+from ui.question import Choice, Number, Switch, Text, Whole, ask
 from ui.scenes import Page
 from ui.tested import Kind
-from ui.theme import Look
 
 OWN, TABLE, CONSTANTS, UNITS, GPUS = "your link", "your table", "constants", "units", "GPUs"
 BUY, BATCH, NODES, EXPERTS, ENDS, RESIDUALS = "what to buy", "batch", "nodes", "experts", "ends", "residuals"
@@ -45,38 +43,55 @@ OF_THE_SCENARIO = (OWN, KERNELS, BATCH, UNITS, GPUS, BUY, ENDS, serving.DRAFTS)
 
 _OVER_LINK = (UNITS, BUY, EXPERTS, ENDS, serving.ATTENTION, serving.DRAFTS)
 THE_LINK, THE_NETWORK = "the link", "the network"
+MEASURED, NAPKIN = "as measured", "the lab's napkin"
 THRESHOLDS = (100 * NOISE_BELOW_FRACTION, 100 * FATAL_ABOVE_FRACTION)
 
 
-class Place(Protocol):
-    """Where a control goes: into the row of the open scene, or out of sight, where its place there may be kept."""
-
-    def __call__(self, seen: bool, is_kept: bool = False, /) -> AbstractContextManager[object]: ...
-
-
 @dataclass(frozen=True)
-class Asked:
-    """What the bench's controls say."""
+class BenchQuestion(serving.ServingQuestion):
+    """What the bench asks; a step of 0 ms is the scenario's."""
 
-    figure: str
-    over: str
-    own: AskedBill
-    pinned: AskedBill | None
-    handover: bool
-    overlap_percent: int
-    gpus_per_node: int
-    experts: Experts
-    machine: str
-    serving: serving.Asked
+    figure: str = ask(OWN, Choice(FIGURES), "says.figure")
+    more: bool = ask(False, Switch(), "says.more", "says.all_bench_s_figures")
+    phase: views.Phase = ask("decode", Choice(views.PHASES), "says.phase")
+    numbers: str = ask(MEASURED, Choice((MEASURED, NAPKIN)), "says.numbers")
+    over: str = ask(THE_NETWORK, Choice((THE_LINK, THE_NETWORK)), "says.over")
+    step: float = ask(0.0, Number(0, 1e6), "says.compute_ms")
+    alpha: float = ask(50.0, Number(0, 1e5), "says.latency_hop_s")
+    beta: float = ask(1.25, Number(0.001, 1e5), "says.bandwidth_one_way_gb")
+    tokens: int = ask(1, Whole(1, 1_048_576), "says.tokens_step")
+    pin: str = ask("", Text())
+    overlap: int = ask(50, Whole(0, 100, slid=True, unit="%"), "says.hidden_behind_compute")
+    handover: bool = ask(False, Switch(), "says.with_s_hand_over")
+    node: int = ask(8, Choice((2, 4, 8, 16)), "says.gpus_node")
+    mixture: str | None = ask(None, Choice(tuple(MIXTURES), listed=True), "says.mixture")
+    moe_n: int = ask(Experts().ranks, Choice((2, 4, 8, 16, 32)), "says.ranks")
+    moe_tokens: int = ask(Experts().tokens, Whole(1, 65536), "says.tokens_step")
+    imbalance: float = ask(Experts().imbalance, Number(1, 32), "says.busiest_rank_over_mean")
+    machine: str = ask("H100 NCCL", Choice(tuple(residual_rows.SHORT)), "says.machine")
 
 
-def phased(look: Look) -> tuple[str, ...]:
-    """Figures beside which the phase is asked; one of many bars leaves no room for it on a projector."""
-    return tuple(figure for figure in PHASED if not (figure == UNITS and look.present))
+BenchPage = Page[BenchQuestion]
+
+CONTROLS: Mapping[str, tuple[str, ...]] = {
+    OWN: ("step", "alpha", "beta", "tokens"),
+    TABLE: ("handover",),
+    UNITS: ("over",),
+    BUY: ("over", "overlap"),
+    NODES: ("node",),
+    EXPERTS: ("over", "mixture", "moe_n", "moe_tokens", "imbalance"),
+    ENDS: ("over",),
+    RESIDUALS: ("machine",),
+    **serving.CONTROLS,
+}
+"""The controls of each figure, after the phase and the numbers."""
+
+_KEPT_ON_A_WALL = (OWN, TABLE, NODES, ENDS)
+"""Figures that leave a wall room for all of their controls."""
 
 
 def made_of(figure: str, phase: views.Phase) -> Kind:
-    """What a figure's times are made of: nothing of ours where somebody measured them."""
+    """Return what a figure's times are made of: nothing of ours where somebody measured them."""
     if figure in (TABLE, RESIDUALS):
         return ""
     if figure in (CONSTANTS, EXPERTS):
@@ -84,94 +99,74 @@ def made_of(figure: str, phase: views.Phase) -> Kind:
     return "prompt" if phase == "prefill" and figure in PHASED else "compute"
 
 
-def choose(page: Page) -> str:
-    """Which figure the bench shows."""
-    with page.controls("bench"):
-        return page.figure_of(FIRST, MORE)
+def own_bill(page: BenchPage) -> AskedBill:
+    """Return the bill of a link and a step of one's own."""
+    asked = page.question
+    step_ms = asked.step or 1e3 * views.View(page.scenario).step.compute_s
+    return AskedBill(asked.alpha, asked.beta, asked.tokens, step_ms, page.scenario.tp, page.scenario.model)
 
 
-def ask(page: Page, figure: str, region: Place) -> Asked:
-    """Every control of the bench, those of the open figure in sight. All run, so that the URL keeps them."""
-
-    def of(*figures: str) -> AbstractContextManager[object]:
-        return region(page.scene == "bench" and figure in figures)
-
-    has_over = figure in _OVER_LINK and not (figure == UNITS and page.look.present)
-    with region(page.scene == "bench" and has_over, page.scene == "bench"):
-        over = page.control(inputs.choice, "over", "says.over", [THE_LINK, THE_NETWORK], THE_NETWORK)
-    with of(OWN):
-        own, pinned = _own(page)
-    with region(page.scene == "bench" and figure == BUY and not page.look.present):
-        overlap = page.control(inputs.slide, "overlap", "says.hidden_behind_compute", 0, 100, 50, unit="%")
-    with of(TABLE):
-        handover = page.control(inputs.toggle, "handover", "says.with_s_hand_over")
-    with of(NODES):
-        gpus_per_node = page.control(inputs.choice, "node", "says.gpus_node", [2, 4, 8, 16], 8)
-    # on a projector the figure takes the room
-    with region(page.scene == "bench" and figure == EXPERTS and not page.look.present):
-        experts = _experts(page)
-    with region(page.scene == "bench" and figure == RESIDUALS and not page.look.present):
-        machine = page.control(inputs.choice, "machine", "says.machine", list(residual_rows.SHORT), "H100 NCCL")
-    today = serving.ask(page, lambda one: region(page.scene == "bench" and figure == one and not page.look.present))
-    return Asked(figure, over, own, pinned, handover, overlap, gpus_per_node, experts, machine, today)
+def _experts(page: BenchPage) -> Experts:
+    asked = page.question
+    return Experts(_usual_mixture(page, asked.mixture), asked.moe_n, asked.moe_tokens, asked.imbalance)
 
 
-def _own(page: Page) -> tuple[AskedBill, AskedBill | None]:
-    """A link and a step of one's own, and the one that is pinned; a step of 0 ms is the scenario's."""
-    tells = page.label("says.compute_help", zero=0)
-    step_ms = page.control(inputs.number, "step", "says.compute_ms", 0.0, 1e6, 0.0, help=tells)
-    own = AskedBill(
-        latency_us=page.control(inputs.number, "alpha", "says.latency_hop_s", 0.0, 1e5, 50.0),
-        bandwidth_gb_s=page.control(inputs.number, "beta", "says.bandwidth_one_way_gb", 0.001, 1e5, 1.25),
-        tokens=page.control(inputs.whole, "tokens", "says.tokens_step", 1, 1_048_576, 1),
-        step_ms=step_ms or 1e3 * views.View(page.scenario).step.compute_s,
-        tp=page.scenario.tp,
-        model=page.scenario.model,
-    )
-    pinned = AskedBill.from_text(inputs.memo(page.key("pin")))
-    st.button(
-        page.label("says.pin"),
-        on_click=inputs.remember,
-        args=(page.key("pin"), own.text()),
-        help=page.label("says.keep_this_bill_compare"),
-    )
-    return own, pinned
-
-
-def _experts(page: Page) -> Experts:
+def _usual_mixture(page: BenchPage, asked: str | None = None) -> str:
     here = page.scenario.model
-    usual = Experts(here if here in MIXTURES else "mixtral-8x7b")
-    return Experts(
-        page.control(inputs.select, "mixture", "says.mixture", list(MIXTURES), usual.mixture),
-        page.control(inputs.choice, "moe_n", "says.ranks", [2, 4, 8, 16, 32], usual.ranks),
-        page.control(inputs.whole, "moe_tokens", "says.tokens_step", 1, 65536, usual.tokens),
-        page.control(inputs.number, "imbalance", "says.busiest_rank_over_mean", 1.0, 32.0, usual.imbalance),
-    )
+    return asked or (here if here in MIXTURES else "mixtral-8x7b")
 
 
-def draw(page: Page, asked: Asked, view: views.View, points: Sequence[MeasuredPoint]) -> None:
+def draw_controls(page: BenchPage) -> None:
+    """Draw the choice of a figure, and the controls of the open one."""
+    with page.controls():
+        figure = page.figure_of(FIRST, MORE)
+    on_wall = page.look.present
+    with page.controls():
+        if figure in PHASED and not (figure == UNITS and on_wall):
+            page.control("phase")
+        if not on_wall:
+            page.control("numbers")
+        names = CONTROLS.get(figure, ()) if figure in _KEPT_ON_A_WALL or not on_wall else ()
+        if on_wall and figure in (BUY, EXPERTS, serving.ATTENTION, serving.DRAFTS):
+            names = ("over",)
+        for name in names:
+            usual = _usual_mixture(page) if name == "mixture" else None
+            tells = page.label("says.compute_help", zero=0) if name == "step" else None
+            page.control(name, usual=usual, help=tells)
+        if figure == OWN:
+            st.button(
+                page.label("says.pin"),
+                on_click=page.write,
+                kwargs={"pin": own_bill(page).text()},
+                help=page.label("says.keep_this_bill_compare"),
+            )
+
+
+def draw(page: BenchPage, view: views.View, points: Sequence[MeasuredPoint]) -> None:
+    """Draw the open figure."""
+    asked = page.question
     over = view.link if asked.over == THE_LINK else view.network
     figures: dict[str, Callable[[], None]] = {
-        OWN: lambda: _your_link(page, asked, view, points),
+        OWN: lambda: _your_link(page, view, points),
         KERNELS: lambda: _kernels(page, view, points),
         TABLE: lambda: comm_table.draw(page, view.phase, asked.handover),
         CONSTANTS: lambda: _constants(page),
         UNITS: lambda: _units(page, view, over),
         GPUS: lambda: _gpus(page, view),
-        BUY: lambda: _buy(page, view, over, asked.overlap_percent / 100),
+        BUY: lambda: _buy(page, view, over, asked.overlap / 100),
         BATCH: lambda: _batch(page, replace(view, phase="decode")),
-        NODES: lambda: _nodes(page, view, asked.gpus_per_node),
-        EXPERTS: lambda: _mixture(page, asked.experts, over),
+        NODES: lambda: _nodes(page, view, asked.node),
+        EXPERTS: lambda: _mixture(page, _experts(page), over),
         ENDS: lambda: _ends(page, view, over),
         RESIDUALS: lambda: _residuals(page, asked.machine, points),
     }
     page.fill({"over": over})
     with page.guarded():
-        figures.get(asked.figure, lambda: serving.draw(page, asked.figure, asked.serving, view, over))()
+        figures.get(asked.figure, lambda: serving.draw(page, asked.figure, view, over))()
 
 
 def bars(
-    page: Page,
+    page: Page[Any],
     rows: Sequence[cost.BillRow],
     reading: str,
     name: str,
@@ -189,37 +184,38 @@ def bars(
     page.figure(chart, reading, drawn[0], name)
 
 
-def _fitting(page: Page, rows: Sequence[cost.BillRow]) -> Sequence[cost.BillRow]:
+def _fitting(page: Page[Any], rows: Sequence[cost.BillRow]) -> Sequence[cost.BillRow]:
     crowded = page.look.present and len(rows) > 2
     return [replace(row, detail="", measured="") for row in rows] if crowded else rows
 
 
-def _your_link(page: Page, asked: Asked, view: views.View, points: Sequence[MeasuredPoint]) -> None:
-    shown = [cost.own_row(asked.own, page.label("says.your_link"), not view.napkin)]
-    if asked.pinned is not None:
-        shown.append(cost.own_row(asked.pinned, page.label("says.pinned"), not view.napkin))
+def _your_link(page: BenchPage, view: views.View, points: Sequence[MeasuredPoint]) -> None:
+    own, pinned = own_bill(page), AskedBill.from_text(page.question.pin)
+    shown = [cost.own_row(own, page.label("says.your_link"), not view.napkin)]
+    if pinned is not None:
+        shown.append(cost.own_row(pinned, page.label("says.pinned"), not view.napkin))
     shown += cost.link_rows(replace(view, phase="decode"), view.links, points)
     with page.beside("bench.balance", "bench.note", scenario=["bench.scenario"]):
         bars(page, shown, "bench.reading", "bench")
         with st.container(key="aside_ranks"):
-            by_ranks = scale.bills_by_ranks(asked.own)
+            by_ranks = scale.bills_by_ranks(own)
             page.figure(bills.bills_by_ranks(by_ranks, page.look), "bench.ranks", by_ranks, "bills_by_ranks")
 
 
-def _kernels(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
+def _kernels(page: BenchPage, view: views.View, points: Sequence[MeasuredPoint]) -> None:
     page.fill(words.kernels(view))
     with page.beside("bench.kernels_one", "bench.kernels_cap", switch=["bench.kernels_switch"]):
         bars(page, rows.kernel_rows(view, points), words.kernels_block(view), "kernels")
 
 
-def _constants(page: Page) -> None:
+def _constants(page: BenchPage) -> None:
     # a projector has room for the links that somebody measured
     shown = [row for row in rows.constant_rows() if row.measured_gb_s is not None or not page.look.present]
     with page.beside("bench.constants_link", "bench.constants_network", constants=["bench.constants_rule"]):
         page.figure(charts.nominal_and_measured(shown, page.look), "bench.constants", shown, "links")
 
 
-def _units(page: Page, view: views.View, over: LinkSpec) -> None:
+def _units(page: BenchPage, view: views.View, over: LinkSpec) -> None:
     slips = unit_slips(view.step, view.timed(over))
     page.fill(words.units(over, slips))
     with page.beside("bench.units_bandwidth", "bench.units_payload", "bench.units_latency"):
@@ -228,21 +224,21 @@ def _units(page: Page, view: views.View, over: LinkSpec) -> None:
         bars(page, list(map(rows.slip_row, shown)), "bench.units_flip" if flips else "bench.units_hold", "units")
 
 
-def _gpus(page: Page, view: views.View) -> None:
+def _gpus(page: BenchPage, view: views.View) -> None:
     dots = rows.share_dots(view)
     page.fill(words.gpus(view, dots))
     with page.beside("bench.gpus_why", "bench.models_why", flips=["bench.gpus_flips"]):
         page.figure(charts.share_dots(dots, THRESHOLDS, page.look), "bench.gpus", dots, "gpus")
 
 
-def _buy(page: Page, view: views.View, over: LinkSpec, share: float) -> None:
+def _buy(page: BenchPage, view: views.View, over: LinkSpec, share: float) -> None:
     advice = what_to_buy(view.step, view.timed(over))
     page.fill(words.remedies(view, over, advice))
     with page.beside("bench.buy_payload", "bench.buy_even", overlap=["bench.buy_overlap"]):
         bars(page, rows.remedy_rows(advice, share, over), f"bench.buy_{advice.better or 'either'}", "remedies")
 
 
-def _batch(page: Page, view: views.View) -> None:
+def _batch(page: BenchPage, view: views.View) -> None:
     points = scale.batch_points(view)
     page.fill(words.batch(view, points))
     with page.beside("bench.batch_ridge", "bench.batch_note"):
@@ -251,7 +247,7 @@ def _batch(page: Page, view: views.View) -> None:
         page.figure(chart, "bench.batch", points, "batch")
 
 
-def _nodes(page: Page, view: views.View, gpus_per_node: int) -> None:
+def _nodes(page: BenchPage, view: views.View, gpus_per_node: int) -> None:
     priced = scale.node_bills(view, gpus_per_node)
     page.fill(words.nodes(view, priced, gpus_per_node))
     with page.beside("bench.nodes_levels", "bench.nodes_flat", "bench.nodes_tested"):
@@ -264,7 +260,7 @@ def _nodes(page: Page, view: views.View, gpus_per_node: int) -> None:
             page.figure(chart, "bench.node_shares", shares, "node_shares")
 
 
-def _mixture(page: Page, experts: Experts, over: LinkSpec) -> None:
+def _mixture(page: BenchPage, experts: Experts, over: LinkSpec) -> None:
     link = as_measured(over)
     page.fill(words.experts(experts, link))
     copies = f"bench.experts_copies{'_one' if experts.experts_each == 1 else ''}"
@@ -272,7 +268,7 @@ def _mixture(page: Page, experts: Experts, over: LinkSpec) -> None:
         bars(page, scale.layer_rows(experts, link), "bench.experts", "experts")
 
 
-def _ends(page: Page, view: views.View, over: LinkSpec) -> None:
+def _ends(page: BenchPage, view: views.View, over: LinkSpec) -> None:
     if view.step.tp_size == 1:
         page.reading("bench.ends_none")
         return
@@ -281,7 +277,7 @@ def _ends(page: Page, view: views.View, over: LinkSpec) -> None:
         bars(page, rows.end_rows(view, over), "bench.ends", "ends")
 
 
-def _residuals(page: Page, machine: str, points: Sequence[MeasuredPoint]) -> None:
+def _residuals(page: BenchPage, machine: str, points: Sequence[MeasuredPoint]) -> None:
     small, series = residual_rows.by_ranks(points), residual_rows.SHORT[machine]
     large = residual_rows.misses(points, series, max(point.ranks for point in points if point.series == series))
     page.fill(words.residuals(small, large))

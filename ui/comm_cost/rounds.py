@@ -1,7 +1,7 @@
 """Lab 03's ring player: an all-reduce's messages as they cross the link, beside the stopwatch that prices them."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -10,29 +10,44 @@ from core.collectives.clock import AllReduce, Course
 from core.steps import view as views
 from runtime.prose import named
 from runtime.quantities import seconds
-from ui import held_axes, inputs, scenario_bar
+from ui import held_axes, scenario_bar
 from ui.comm_cost import rows_rounds as rows
 from ui.players import ring_player as player
+from ui.question import Choice, ask
 from ui.scenes import Page
 
 THE_LINK, THE_NETWORK = "the link", "the network"
 
 
-def ask(page: Page, view: views.View, region: AbstractContextManager[object], seen: bool) -> AllReduce:
-    """What crosses what: ranks, which of the scenario's two links, and one slow port. Asked in `place`."""
-    scenario = page.scenario
-    # two ranks have no ring to look at: the labs' own TP=2 opens on four
-    usual = scenario.tp if scenario.tp in (4, 8) else 4
-    with region:
-        ranks = page.control(inputs.choice, "wire_n", "says.ranks", [2, 4, 8], usual)
-        over = page.control(inputs.choice, "wire_link", "says.over", [THE_LINK, THE_NETWORK], THE_LINK)
-        if seen:
-            scenario_bar.straggler()
-    link = view.link if over == THE_LINK else view.network
-    return AllReduce(ranks, view.step.payload_bytes, link, float(scenario.slowdown))
+@dataclass(frozen=True)
+class RoundsQuestion:
+    """What crosses what: how many ranks, over which of the scenario's two links."""
+
+    wire_n: int | None = ask(None, Choice((2, 4, 8)), "says.ranks")
+    wire_link: str = ask(THE_LINK, Choice((THE_LINK, THE_NETWORK)), "says.over")
 
 
-def draw(page: Page, all_reduce: AllReduce) -> None:
+def ring_ranks(page: Page[RoundsQuestion]) -> int:
+    """Return how many ranks the ring has: as asked, or the scenario's where it has a ring to look at."""
+    tp = page.scenario.tp
+    return page.question.wire_n or (tp if tp in (4, 8) else 4)
+
+
+def all_reduce_of(page: Page[RoundsQuestion], view: views.View) -> AllReduce:
+    """Return the all-reduce that is asked for, with the scenario's slow rank."""
+    link = view.link if page.question.wire_link == THE_LINK else view.network
+    return AllReduce(ring_ranks(page), view.step.payload_bytes, link, float(page.scenario.slowdown))
+
+
+def draw_controls(page: Page[RoundsQuestion]) -> None:
+    """Draw what the race asks; on a wall the figure takes the room of the slow rank."""
+    page.control("wire_n", usual=ring_ranks(page))
+    page.control("wire_link")
+    if not page.look.present:
+        scenario_bar.draw_straggler()
+
+
+def draw(page: Page[RoundsQuestion], all_reduce: AllReduce) -> None:
     """Ring, tree and one-shot on one clock, at rest at its start."""
     raced, slow = rows.races(all_reduce), all_reduce.slowdown > 1
     told = [
@@ -55,7 +70,7 @@ def draw(page: Page, all_reduce: AllReduce) -> None:
 
 
 def play(
-    page: Page,
+    page: Page[Any],
     courses: Sequence[Course],
     told: Sequence[tuple[str, str]],
     key: str,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import fmean
+from typing import Any
 
 import streamlit as st
 
@@ -26,7 +27,7 @@ from ui.scenes import Page
 _NOTES = {rows.HOP: "note", rows.TWO_WAY: "note_two_way", rows.BUSBW: "note_busbw", rows.AVERAGE: "note_average"}
 
 
-def count(page: Page, view: views.View, points: Sequence[MeasuredPoint], warn: Callable[[], None]) -> None:
+def count(page: Page[Any], view: views.View, points: Sequence[MeasuredPoint], warn: Callable[[], None]) -> None:
     """The model's lines, the measured dots and the sum that makes the bill."""
     figure, margin = page.split()
     with figure:
@@ -47,31 +48,31 @@ def count(page: Page, view: views.View, points: Sequence[MeasuredPoint], warn: C
             page.note(f"count.share{of}")
 
 
-def break_it(page: Page, slip: str, view: views.View, points: Sequence[MeasuredPoint]) -> None:
+def break_it(page: Page[Any], slip: str, view: views.View, points: Sequence[MeasuredPoint]) -> None:
     figures = {rows.HOP: _hop, rows.TWO_WAY: _two_way, rows.BUSBW: _busbw, rows.AVERAGE: _average}
     with page.beside(f"break_it.{_NOTES[slip]}"):
         figures[slip](page, view, points)
 
 
-def _hop(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
+def _hop(page: Page[Any], view: views.View, points: Sequence[MeasuredPoint]) -> None:
     """The lab's napkin under each assumption: it is there that a word makes the verdict."""
     napkin = replace(view, napkin=True)
     bars(page, cost.reading_rows(readings(napkin.step, napkin.network)), "break_it.reading", "readings")
 
 
-def _two_way(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
+def _two_way(page: Page[Any], view: views.View, points: Sequence[MeasuredPoint]) -> None:
     told = two_way(view.step.payload_bytes, max(2, view.step.tp_size), points)
     page.fill(words.two_way(told))
     bars(page, rows.two_way_rows(told), f"break_it.reading_two_way_{view.phase}", "two_way")
 
 
-def _busbw(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
+def _busbw(page: Page[Any], view: views.View, points: Sequence[MeasuredPoint]) -> None:
     table = _shipped()
     page.fill(words.table(table))
     bars(page, rows.misread_rows(table), "break_it.reading_busbw", "busbw")
 
 
-def _average(page: Page, view: views.View, points: Sequence[MeasuredPoint]) -> None:
+def _average(page: Page[Any], view: views.View, points: Sequence[MeasuredPoint]) -> None:
     table = _shipped()
     page.fill(words.table(table))
     sizes = rows.bus_rows(table)

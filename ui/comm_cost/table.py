@@ -1,6 +1,7 @@
 """Lab 03's own table: what a learner measured, what it is good for, and the link it becomes in every lab."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -13,12 +14,11 @@ from runtime.measurements import example_paste
 from runtime.prose import explained, worded
 from runtime.prose import said as phrase
 from runtime.quantities import grouped
-from ui import inputs
+from ui import address, paste
 from ui.comm_cost import charts as bills
 from ui.comm_cost import charts_table as charts
 from ui.comm_cost import rows_table as rows
 from ui.comm_cost import words_table as words
-from ui.paste import pasted, read
 from ui.prose import escape
 from ui.scenes import Page
 
@@ -28,17 +28,17 @@ KEY = "own_table"
 @st.cache_data(scope="session", max_entries=2, show_spinner=False)
 def _tables(text: str) -> tuple[FittedTable, ...]:
     try:
-        return read(fitted_tables, text)
+        return paste.read(fitted_tables, text)
     except UnreadableTextError as error:
         raise UnreadableTextError(explained(error)) from error
 
 
-def draw(page: Page, phase: Phase, handover: bool) -> None:
+def draw(page: Page[Any], phase: Phase, handover: bool) -> None:
     """The paste, then everything that can be told of the table chosen from it."""
-    brought = bool(st.session_state.get(KEY))
-    with st.container(key="aside_paste" if brought else "paste"):
+    text = paste.text_in(KEY)
+    with st.container(key="aside_paste" if text else "paste"):
         label = phrase("comm_cost", "says.what_nccl_tests_or")
-        text = pasted(label, KEY, kinds=("txt", "log", "out", "md"), example=example_paste(), height=130)
+        paste.draw(label, KEY, kinds=("txt", "log", "out", "md"), example=example_paste(), height=130)
     if not text:
         page.reading("table.empty")
         return
@@ -46,7 +46,7 @@ def draw(page: Page, phase: Phase, handover: bool) -> None:
         _told(page, phase, handover, _tables(text))
 
 
-def _told(page: Page, phase: Phase, handover: bool, tables: Sequence[FittedTable]) -> None:
+def _told(page: Page[Any], phase: Phase, handover: bool, tables: Sequence[FittedTable]) -> None:
     own = _chosen(tables)
     page.fill(words.fields(page.scenario, phase, own))
     figure, margin = page.split()
@@ -74,7 +74,7 @@ def _chosen(tables: Sequence[FittedTable]) -> FittedTable:
     ]
 
 
-def _doubts(page: Page, own: FittedTable) -> None:
+def _doubts(page: Page[Any], own: FittedTable) -> None:
     """Every warning in a sentence, and every line that was not taken, with its reason."""
     with st.container(key="aside_doubts"):
         page.say("table.read")
@@ -95,13 +95,13 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
-def _errors(page: Page, own: FittedTable, handover: bool) -> None:
+def _errors(page: Page[Any], own: FittedTable, handover: bool) -> None:
     errors = rows.error_points(own, handover)
     chart = charts.errors_by_size(errors, rows.BULGE_BYTES, page.look)
     page.figure(chart, "table.reading_handover" if handover else "table.reading_two", errors, "own_errors")
 
 
-def _bill(page: Page, phase: Phase, own: FittedTable) -> None:
+def _bill(page: Page[Any], phase: Phase, own: FittedTable) -> None:
     priced = rows.priced(page.scenario, phase, own)
     with st.container(key="aside_own_bill"):
         if priced is None:
@@ -112,7 +112,7 @@ def _bill(page: Page, phase: Phase, own: FittedTable) -> None:
         page.figure(chart, f"table.bill_{priced.by}", bars, "own_bill")
 
 
-def _offer(page: Page, own: FittedTable) -> None:
+def _offer(page: Page[Any], own: FittedTable) -> None:
     """The table as a link of the scenario, inside a node or between nodes."""
     link = rows.fitted_link(own)
     if link is None:
@@ -134,6 +134,6 @@ def offer(link: LinkSpec, scenario: Scenario) -> None:
             key=f"use_{field}",
             disabled=used,
             type="primary" if field == "link" and not used else "secondary",
-            on_click=inputs.remember,
-            args=(field, link.key),
+            on_click=address.write,
+            args=({field: link.key},),
         )

@@ -31,7 +31,7 @@ def shown(scenario: Scenario) -> trips.Shown:
 
 def draw(shown: trips.Shown, prose: Prose, look: Look) -> None:
     """Every trip that may be chosen, at rest at the start."""
-    address.hear(PARAM)
+    address.let_browser_write(PARAM)
     player.journey_player(
         *_played(shown, content.language()),
         layers=shown.scenario.model_spec.num_hidden_layers,

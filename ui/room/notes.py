@@ -7,7 +7,6 @@ import streamlit as st
 
 from runtime.prose import said
 from runtime.rooms import ROOMS, pass_of
-from ui import inputs
 from ui.course.pages import entry
 from ui.figures.qr import LONGEST, qr_code
 from ui.paths import PATH, PATHS, name
@@ -15,6 +14,7 @@ from ui.players.still import still
 from ui.prose import escape
 from ui.room import poll
 from ui.room.drawing import code_svg
+from ui.visit import visit
 
 NOTES = "notes"
 """In the address: the notes in place of the page."""
@@ -25,19 +25,13 @@ FOLLOW = "follow"
 USUAL = "50"
 
 
-def asked() -> bool:
-    """Whether this visit reads the notes. Keeps that in the address; rendered by the entry on every page."""
-    inputs.memo(FOLLOW, 16)
-    return inputs.flag(NOTES)
-
-
 def draw() -> None:
     """The notes of the visit's path, or of the usual one."""
     path = name() or USUAL
     st.title(said(NOTES, "title"), anchor=False)
     with st.container(key="notes_lead"):
         st.markdown(said(NOTES, "lead", minutes=path))
-    if given := inputs.picked(FOLLOW, ""):
+    if given := visit().follow:
         _follow(poll.code(), given)
     else:
         _offer(path)
@@ -57,8 +51,8 @@ def _offer(path: str) -> None:
     if not poll.presides():
         st.button(said(NOTES, "offer"), key="notes_offer", type="tertiary", on_click=poll.open_key)
         return
-    ROOMS.show(st.session_state[poll.CHAIR], "")
-    asked = {NOTES: "true", PATH: path, poll.ROOM: poll.code(), FOLLOW: pass_of(st.session_state[poll.CHAIR])}
+    ROOMS.show(visit().chair, "")
+    asked = {NOTES: "true", PATH: path, poll.ROOM: poll.code(), FOLLOW: pass_of(visit().chair)}
     address = f"{urljoin(st.context.url or '', '.')}?{urlencode(asked)}"
     st.markdown(said(NOTES, "offered", address=f"**{escape(address.rpartition('//')[2])}**"))
     if len(address.encode()) <= LONGEST:

@@ -16,14 +16,16 @@ from runtime import content
 from runtime.prose import said
 from runtime.quantities import form, plain
 from runtime.rooms import CODE_LETTERS, MOST_VOTES, ROOMS, Question, Tally, code_of
-from ui import address, inputs
+from ui import address
 from ui.course.pages import entry
 from ui.figures.qr import LONGEST, qr_code
 from ui.players.still import still
 from ui.prose import escape
 from ui.room.drawing import code_svg, width_px
 from ui.room.line import Line
+from ui.shortcuts import shortcut
 from ui.theme import Look
+from ui.visit import visit
 
 ROOM, CHAIR = "room", "chair"
 """The code and the key, in the address of every page."""
@@ -45,39 +47,33 @@ def word(name: str, **fields: object) -> str:
     return said("room", name, **fields)
 
 
-def keep() -> None:
-    """Keep the room in the address. Rendered by the entry on every page."""
-    inputs.memo(ROOM, CODE_LETTERS)
-    inputs.memo(CHAIR, 32)
-
-
 def code() -> str:
-    """The code of the room that this visit is in, if it is in one."""
-    return inputs.picked(ROOM, "").strip().upper()[:CODE_LETTERS]
+    """Return the code of the room that this visit is in, if it is in one."""
+    return visit().room.strip().upper()
 
 
 def presides() -> bool:
     """Whether this visit holds the key of its room."""
-    key = inputs.picked(CHAIR, "")
+    key = visit().chair
     return bool(key) and code_of(key) == code() and ROOMS.presides(key)
 
 
 def open_key() -> None:
     """Give this visit a key to a room of its own, if it has none."""
     if not presides():
-        st.session_state[CHAIR] = secrets.token_hex(8)
-        st.session_state[ROOM] = code_of(st.session_state[CHAIR])
+        key = secrets.token_hex(8)
+        address.write({CHAIR: key, ROOM: code_of(key)})
 
 
 def show(view: str) -> None:
     """Keep which scene the wall shows, for the notes on another device, where this visit presides over a room."""
     if presides():
-        ROOMS.show(st.session_state[CHAIR], view)
+        ROOMS.show(visit().chair, view)
 
 
 def join(path: str) -> None:
     """Who comes by the short address, which names no page, begins where the room is; who reads the notes, there."""
-    if path or "_address" in st.session_state or "notes" in st.query_params:
+    if path or address.is_open() or "notes" in st.query_params:
         return
     asked = ROOMS.asked(st.query_params.get(ROOM, "").strip().upper())
     if asked:
@@ -101,33 +97,35 @@ def button(line: Line, revealed: bool) -> Callable[[], object] | None:
         name, act = "again", _again
     else:
         return None
-    label, keys = word(name), inputs.shortcut("A")
+    label, keys = word(name), shortcut("A")
     return lambda: st.button(label, key="ask_room", shortcut=keys, on_click=act)
 
 
 def call_to(question: Question) -> None:
     """Open a room, if this visit presides over none, and have it at a question. For a button's `on_click`."""
+    address.press()
     open_key()
     page = entry(question.stem)
     shown = {
         name: value
-        for name, value in st.query_params.to_dict().items()
+        for name, value in address.current().items()
         if (name in address.SCENARIO_NAMES or name.startswith(f"{page.prefix}_"))
         and not name.endswith(_GIVEN)
         and _PLAIN.fullmatch(value)
     }
-    if not ROOMS.ask(st.session_state[CHAIR], question, tuple({**shown, **page.scene(question.scene)}.items())):
-        st.session_state[CHAIR] = st.session_state[ROOM] = ""
+    if not ROOMS.ask(visit().chair, question, tuple({**shown, **page.scene(question.scene)}.items())):
+        address.write({CHAIR: None, ROOM: None})
         st.session_state["_room_full"] = True
 
 
 def _again() -> None:
-    ROOMS.ask_again(st.session_state[CHAIR])
+    address.press()
+    ROOMS.ask_again(visit().chair)
 
 
 def wall(line: Line, look: Look, draw: Callable[..., None], revealed: bool) -> None:
     """The room's predictions on the line of the guess, and how to join; after the reveal, which slips they are."""
-    ROOMS.take_votes(st.session_state[CHAIR], not revealed)
+    ROOMS.take_votes(visit().chair, not revealed)
     votes = st.fragment(_votes, run_every=None if revealed else REFRESH_S)
     asked = (line, look, draw, revealed, content.language())
     if revealed:
