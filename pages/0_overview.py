@@ -10,6 +10,7 @@ from ui.overview import drawing as drawings
 from ui.players.still import still
 from ui.prose import Prose, prose_of
 
+
 def picture(stem: str, prose: Prose) -> str:
     alt, palette = prose.plain(f"{stem}.alt"), shell.look().palette
     if stem == "sharding_math":

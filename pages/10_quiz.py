@@ -1,29 +1,48 @@
 """The quiz: questions over the whole course, their numbers drawn from a seed and answered by core."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 from core.course.quiz import PASS_FRACTION, paper
-from ui import inputs, scenes
+from core.course.quiz import Question as Posed
+from ui import scenes
 from ui.course import pages as course
+from ui.question import Choice, ask
 from ui.quiz import charts, words
 from ui.quiz import desk as quiz_desk
+from ui.scenes import Page
 
 ALL = "the whole course"
-
-page = scenes.open_page("quiz")
-sheet = quiz_desk.sheet_of(page)
-questions, score = paper(sheet.seed), sheet.score()
-concepts = list(dict.fromkeys(question.concept for question in questions))
-with page.controls("ask"):
-    about = page.control(inputs.select, "about", "says.questions_about", [ALL, *concepts], ALL)
-chosen = [question for question in questions if about in (ALL, question.concept)]
-question = quiz_desk.open_question(page, sheet, chosen)
+CONCEPTS = tuple(dict.fromkeys(question.concept for question in paper(0)))
 
 
-def ask() -> None:
-    page.say("ask.progress" if score.answered else "ask.lead")
-    quiz_desk.pose(page, sheet, chosen, question)
+@dataclass(frozen=True)
+class Question(quiz_desk.DeskQuestion):
+    """What the quiz asks of its desk."""
+
+    about: str = ask(ALL, Choice((ALL, *CONCEPTS), listed=True), "says.questions_about")
 
 
-def your_score() -> None:
+def questions_of(page: Page[Question]) -> Sequence[Posed]:
+    about = page.question.about
+    return [one for one in paper(quiz_desk.sheet_of(page).seed) if about in (ALL, one.concept)]
+
+
+def fields(page: Page[Question]) -> Mapping[str, object]:
+    sheet = quiz_desk.sheet_of(page)
+    return words.fields(sheet, sheet.score())
+
+
+def pose(page: Page[Question]) -> None:
+    page.controls("about")
+    sheet, questions = quiz_desk.sheet_of(page), questions_of(page)
+    page.say("ask.progress" if sheet.score().answered else "ask.lead")
+    quiz_desk.pose(page, sheet, questions, quiz_desk.open_question(page, sheet, questions))
+
+
+def your_score(page: Page[Question]) -> None:
+    sheet = quiz_desk.sheet_of(page)
+    score = sheet.score()
     if not score.answered:
         page.say("score.none")
         return
@@ -38,4 +57,4 @@ def your_score() -> None:
     page.note("score.kept")
 
 
-page.play(lambda: words.fields(sheet, score), ask=ask, score=your_score)
+scenes.play("quiz", Question, fields, ask=pose, score=your_score)

@@ -1,20 +1,24 @@
 """Find it: a search over scenes, terms and questions, and the keys."""
 
+from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 import streamlit as st
 
 from core.course.find_it import LONGEST_QUERY, Found, find
-from runtime.prose import said
-from ui import inputs, scenes
+from ui import address, scenes
 from ui.course import pages as course
 from ui.find_it.index import index
 from ui.prose import escape
+from ui.question import Text, ask
+from ui.scenes import Page
 
-page = scenes.open_page("find_it")
-with page.controls("find"):
-    query = inputs.line(said("find_it", "says.words_scene_term_or"), page.key("words"), LONGEST_QUERY)
-results = find(query, index())
+
+@dataclass(frozen=True)
+class Question:
+    """What is looked for."""
+
+    words: str = ask("", Text(LONGEST_QUERY), "says.words_scene_term_or")
 
 
 def show(one: Found, number: int) -> None:
@@ -24,15 +28,19 @@ def show(one: Found, number: int) -> None:
         kind.markdown(f":gray[{one.place.kind}]")
         with region:
             entry = course.entry(stem)
-            st.page_link(entry.path, label=escape(one.place.title), query_params=dict(parse_qsl(asked)))
+            query = {**address.shared(), **dict(parse_qsl(asked))}
+            st.page_link(entry.path, label=escape(one.place.title), query_params=query)
             st.markdown(escape(one.passage))
 
 
-def search() -> None:
+def search(page: Page[Question]) -> None:
+    page.controls("words")
+    query = page.question.words
+    results = find(query, index())
     if not results:
         page.say("find.nothing" if query.strip() else "find.lead")
     for number, one in enumerate(results):
         show(one, number)
 
 
-page.play(lambda: {"query": query.strip()}, find=search)
+scenes.play("find_it", Question, lambda page: {"query": page.question.words.strip()}, find=search)

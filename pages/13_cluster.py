@@ -1,34 +1,43 @@
 """The room is the cluster: a ring all-reduce whose ranks are phones, passed by hand and timed on the wall."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from core.course.cluster.standing import Run
+from runtime.room_ring import RoomRing
 from runtime.rooms import ROOMS
 from ui import scenes
 from ui.cluster import charts, phone, rows, wall, words
+from ui.cluster.wall import RingQuestion
 from ui.room import poll
-
-page = scenes.open_page("cluster")
-ring = ROOMS.ring(poll.code()) if poll.code() else None
-is_rank = ring is not None and not poll.presides()
-asked = wall.ask(page, ring, is_rank)
-runs = ring.runs() if ring else ()
+from ui.scenes import Page
 
 
-def fields() -> Mapping[str, object]:
-    return words.fields(runs)
+def ring_here() -> RoomRing | None:
+    return ROOMS.ring(poll.code()) if poll.code() else None
 
 
-def ring_of_the_room() -> None:
-    if is_rank and ring is not None:
+def runs_of(page: Page[RingQuestion]) -> Sequence[Run]:
+    ring = ring_here()
+    return ring.runs() if ring else ()
+
+
+def fields(page: Page[RingQuestion]) -> Mapping[str, object]:
+    return words.fields(page.once(runs_of))
+
+
+def ring_of_the_room(page: Page[RingQuestion]) -> None:
+    ring = ring_here()
+    if ring is not None and not poll.presides():
         phone.draw(ring)
     else:
-        wall.draw(page, ring, asked)
+        wall.draw(page, ring)
 
 
-def time() -> None:
-    """Every round of the rings that have ended, over what α + n/β says of it."""
+def time(page: Page[RingQuestion]) -> None:
+    """Draw every round of the rings that have ended, over what α + n/β says of it."""
+    runs = page.once(runs_of)
     if not runs:
         page.say("time.none")
         return
@@ -41,10 +50,10 @@ def time() -> None:
         page.note(*words.notes(runs))
 
 
-def limits() -> None:
+def limits(page: Page[RingQuestion]) -> None:
     page.say("limits.body")
     with st.container(key="note_limits"):
         page.say("limits.counted")
 
 
-page.play(fields, ring=ring_of_the_room, time=time, limits=limits)
+scenes.play("cluster", RingQuestion, fields, ring=ring_of_the_room, time=time, limits=limits)

@@ -1,59 +1,118 @@
 """Lab 02, real ranks: one model on one process and on two, every line of the run against its prediction."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import streamlit as st
 
-from core.two_way_tp.predictions import GPTS, MINI_GPT
+from core.two_way_tp.predictions import MINI_GPT
 from core.two_way_tp.reconcile import dearer, slowdown
+from core.two_way_tp.run_log import RunLog, Step
 from runtime import captures
-from runtime.content import slug
+from runtime.captures import Capture
 from runtime.prose import said
-from ui import inputs, scenes
+from ui import scenes
+from ui.question import Choice, Whole, ask
+from ui.scenes import Page
 from ui.two_way_tp import bench as two_way_tp_bench
 from ui.two_way_tp import live_run, read_run, words
 from ui.two_way_tp import paid_run as two_way_tp_paid
 
-page = scenes.open_page("two_way_tp")
-own, is_new = live_run.arrived()
+FOUR_CLASSES, PAID = "four classes", "a paid run"
 shipped = {
     words.run_name(run.log): run
     for run in sorted(map(captures.load, captures.names()), key=lambda run: words.by_size(run.log))
 }
 readable = {name: run for name, run in shipped.items() if run.log.model == MINI_GPT}
-offered = {**readable, live_run.NAME: own} if own is not None and own.log.model == MINI_GPT else readable
-if is_new and live_run.NAME in offered:
-    st.session_state[page.key("run")] = slug(live_run.NAME)
-with page.controls("see", "count", "break_it"):
-    chosen = page.control(inputs.choice, "run", "says.run", list(offered), next(iter(offered)))
-capture = offered[chosen]
-log, logs = capture.log, [one.log for one in offered.values()]
-with page.controls("see"):
-    token = page.control(inputs.slide, "token", "says.letter", 1, 18, 6)
-with page.controls("bench"):
-    model = page.control(inputs.choice, "model", "says.model", list(GPTS)[:3], MINI_GPT.key)
-    link = page.control(inputs.choice, "wire", "says.between_ranks", list(words.BACKENDS), "TCP")
-    runs = [*shipped.items()]
+
+
+@dataclass(frozen=True)
+class Question(two_way_tp_bench.BenchQuestion, two_way_tp_paid.PaidQuestion):
+    """What lab 02 asks."""
+
+    run: str = ask(next(iter(readable)), Choice((*readable, live_run.NAME)), "says.run")
+    token: int = ask(6, Whole(1, 18, slid=True), "says.letter")
+    wrong: str = ask("one rank slow", Choice(tuple(words.WRONGS)), "says.what_goes_wrong")
+    build: str = ask(FOUR_CLASSES, Choice((FOUR_CLASSES, PAID)), "says.what")
+
+
+def offered(page: Page[Question]) -> Mapping[str, Capture]:
+    """Return the runs that may be read."""
+    own = live_run.own_run()
+    return {**readable, live_run.NAME: own} if own is not None and own.log.model == MINI_GPT else readable
+
+
+def capture_of(page: Page[Question]) -> Capture:
+    runs = offered(page)
+    return runs[page.offered("run", list(runs), next(iter(runs)))]
+
+
+def log_of(page: Page[Question]) -> RunLog:
+    return capture_of(page).log
+
+
+def step_of(page: Page[Question]) -> Step:
+    steps = log_of(page).steps
+    return steps[min(page.question.token, len(steps)) - 1]
+
+
+def logs_of(page: Page[Question]) -> list[RunLog]:
+    return [one.log for one in offered(page).values()]
+
+
+def measured(page: Page[Question]) -> two_way_tp_bench.Bench:
+    runs, own = [*shipped.items()], live_run.own_run()
     if own:
         runs.append((said("two_way_tp", "says.here", run_name=words.run_name(own.log)), own))
-    measured = two_way_tp_bench.open_bench(page, tuple(runs), words.BACKENDS[link], link)
-    drawn = measured.choose()
-with page.controls("break_it"):
-    wrong = page.control(inputs.choice, "wrong", "says.what_goes_wrong", list(words.WRONGS), "one rank slow")
-with page.controls("build"):
-    built = page.control(inputs.choice, "build", "says.what", ["four classes", "a paid run"], "four classes")
-    paid = two_way_tp_paid.ask(page, built == "a paid run")
-step = log.steps[min(token, len(log.steps)) - 1]
+    return two_way_tp_bench.open_bench(page, tuple(runs))
 
 
-def question() -> None:
+def fields(page: Page[Question]) -> Mapping[str, object]:
+    log, recorded = log_of(page), [run.log for run in shipped.values()]
+    repeats = {run.log.backend: captures.repeats(run.name) for run in readable.values()}
+    told = log, capture_of(page).result, log.steps.index(step_of(page)), recorded, page.scenario.model_spec
+    return {**words.fields(*told, repeats), **page.once(measured).fields()}
+
+
+def question(page: Page[Question]) -> None:
+    log = log_of(page)
     if page.ask(100 / slowdown(log), high=200, unit="%", slips={"half_the_work": 200}):
         read_run.token_figure(page, log, f"question.reading_{dearer(log)}")
         page.say("question.by_hand")
 
 
-def build() -> None:
-    if built == "a paid run":
+def ask_run(page: Page[Question], *more: str) -> None:
+    with page.controls():
+        page.control("run", options=list(offered(page)))
+        for name in more:
+            page.control(name)
+
+
+def see(page: Page[Question]) -> None:
+    ask_run(page, "token")
+    read_run.see(page, log_of(page), step_of(page))
+
+
+def count(page: Page[Question]) -> None:
+    ask_run(page)
+    read_run.count(page, capture_of(page), logs_of(page))
+
+
+def break_it(page: Page[Question]) -> None:
+    ask_run(page, "wrong")
+    read_run.break_it(page, log_of(page), words.WRONGS[page.question.wrong], logs_of(page))
+
+
+def bench(page: Page[Question]) -> None:
+    bench = page.once(measured)
+    with page.controls("model", "wire"):
+        bench.draw_choice()
+    two_way_tp_bench.draw(page, bench, live_run.own_run())
+
+
+def build(page: Page[Question]) -> None:
+    page.controls("build")
+    if page.question.build == PAID:
         two_way_tp_paid.section(page)
         return
     page.say("build.body")
@@ -61,19 +120,13 @@ def build() -> None:
         page.say("build.model")
 
 
-def fields() -> Mapping[str, object]:
-    recorded = [run.log for run in shipped.values()]
-    repeats = {run.log.backend: captures.repeats(run.name) for run in readable.values()}
-    told = (log, capture.result, log.steps.index(step), recorded, page.scenario.model_spec)
-    return {**words.fields(*told, repeats), **measured.fields(), **paid.fields()}
-
-
-page.play(
-    fields,
+scenes.play(
+    *("two_way_tp", Question, fields),
+    asking=("question",),
     question=question,
-    see=lambda: read_run.see(page, log, step),
-    count=lambda: read_run.count(page, capture, logs),
-    break_it=lambda: read_run.break_it(page, log, words.WRONGS[wrong], logs),
-    bench=lambda: two_way_tp_bench.draw(page, measured, drawn, own, model, words.BACKENDS[link]),
+    see=see,
+    count=count,
+    break_it=break_it,
+    bench=bench,
     build=build,
 )

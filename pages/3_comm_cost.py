@@ -121,5 +121,11 @@ def bench(page: Page[Question]) -> None:
 
 
 scenes.play(
-    "comm_cost", Question, fields, asking=("question",), question=question, see=see, count=count, break_it=break_it, bench=bench
+    *("comm_cost", Question, fields),
+    asking=("question",),
+    question=question,
+    see=see,
+    count=count,
+    break_it=break_it,
+    bench=bench,
 )

@@ -1,58 +1,84 @@
 """Lab 04, pipelines: what crosses between stages, a loop of tokens, and a batch that fills and drains."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
 from core.pipeline_bubble.bubble import FillDrain, known_slips
 from core.pipeline_bubble.compositions import Compositions
-from core.pipeline_bubble.experiments import Serving
-from ui import inputs, scenes
+from core.pipeline_bubble.experiments import Cheat, Serving
+from ui import scenes
 from ui.pipeline_bubble import bench as schedule_bench
 from ui.pipeline_bubble import charts, grids, rows, words
 from ui.pipeline_bubble import learner_panel as schedule_panel
 from ui.players.schedule_player import Grid
+from ui.question import Choice, ask
+from ui.scenes import Page
 
-page = scenes.open_page("pipeline_bubble")
-look = page.look
-learner_file = schedule_panel.file_here()
-usual = page.scenario.pp if page.scenario.pp in (2, 4, 16) else 8
-sized = ["serve", "see", *([] if look.present else ["count"]), "break_it", *(["build"] if learner_file else [])]
-all_stages, all_flows, all_microbatches = [2, 4, 8, 16], [1, 2, 4, 8, 16], [1, 8, 16, 32, 63, 64]
-with page.controls(*sized):
-    with schedule_bench.part(page, "p", page.scene != "break_it" or not look.present):
-        stages = page.control(inputs.choice, "p", "says.stages_p", all_stages, usual)
-    with schedule_bench.part(page, "flow", page.scene == "serve"):
-        in_flight = page.control(inputs.choice, "flow", "says.sequences_flight", all_flows, 1)
-    with schedule_bench.part(page, "m", page.scene != "serve" and (page.scene != "break_it" or not look.present)):
-        microbatches = page.control(inputs.choice, "m", "says.microbatches_m", all_microbatches, 16)
-    with schedule_bench.part(page, "wrong", page.scene == "break_it"):
-        wrong = page.control(inputs.choice, "wrong", "says.what_goes_wrong", list(rows.WRONGS), rows.NOBODY_WAITS)
-asked = schedule_bench.ask(page)
-run, flow = FillDrain(stages, microbatches), Serving(stages, in_flight)
-cheat, stuck = rows.cheat(run, wrong == rows.ONE_EARLY), rows.stuck(run)
+STAGES, FLOWS, MICROBATCHES = (2, 4, 8, 16), (1, 2, 4, 8, 16), (1, 8, 16, 32, 63, 64)
 
-if page.scene == "serve":
+
+@dataclass(frozen=True)
+class Question(schedule_bench.BenchQuestion):
+    """What lab 04 asks."""
+
+    p: int | None = ask(None, Choice(STAGES), "says.stages_p")
+    flow: int = ask(1, Choice(FLOWS), "says.sequences_flight")
+    m: int = ask(16, Choice(MICROBATCHES), "says.microbatches_m")
+    wrong: str = ask(rows.NOBODY_WAITS, Choice(tuple(rows.WRONGS)), "says.what_goes_wrong")
+
+
+def usual_stages(page: Page[Question]) -> int:
+    return page.scenario.pp if page.scenario.pp in (2, 4, 16) else 8
+
+
+def run_of(page: Page[Question]) -> FillDrain:
+    return FillDrain(page.question.p or usual_stages(page), page.question.m)
+
+
+def cheat_of(page: Page[Question]) -> Cheat:
+    return rows.cheat(run_of(page), page.question.wrong == rows.ONE_EARLY)
+
+
+def ask_sizes(page: Page[Question], *names: str) -> None:
+    with page.controls():
+        for name in names:
+            page.control(name, usual=usual_stages(page) if name == "p" else None)
+
+
+def fields(page: Page[Question]) -> Mapping[str, object]:
+    run = run_of(page)
+    flow, stuck = Serving(run.stages, page.question.flow), rows.stuck(run)
+    compositions = schedule_bench.compositions_of(page), Compositions(page.scenario, run.stages, run.stages)
+    return words.fields(run, flow, cheat_of(page), stuck, *compositions)
+
+
+def offered(page: Page[Question]) -> Mapping[str, tuple[Sequence[int], int]]:
+    """Return the sizes of a batch that controls offer, and those that are asked."""
+    run = run_of(page)
+    return {"p": (STAGES, run.stages), "m": (MICROBATCHES, run.microbatches)}
+
+
+def serve(page: Page[Question]) -> None:
     page.data_sheet = "compute"
-elif page.scene == "bench" and asked.figure == schedule_bench.COMPOSE:
-    page.data_sheet = "prompt"
-
-
-def serve() -> None:
-    sizes = {"p": (all_stages, stages), "flow": (all_flows, in_flight)}
+    ask_sizes(page, "p", "flow")
+    sizes = {"p": (STAGES, run_of(page).stages), "flow": (FLOWS, page.question.flow)}
     grids.turning(page, "serve.reading", lambda *flow: [grids.loop(*flow)], sizes, key="flow", follow=0)
     with page.guarded():
         page.notes_beside("aside_flow", "serve.crossing", "serve.alone", "serve.together", gap="medium")
 
 
-def question() -> None:
+def question(page: Page[Question]) -> None:
+    run = run_of(page)
     if page.ask(100 * float(run.fraction), high=100, unit="%", digits=1, slips=known_slips(run)):
         grids.at_rest(page, run, "revealed_run")
         page.reading("question.reading")
 
 
-def see() -> None:
-    sizes = {"p": (all_stages, stages), "m": (all_microbatches, microbatches)}
+def see(page: Page[Question]) -> None:
+    ask_sizes(page, "p", "m")
+    run, sizes = run_of(page), offered(page)
     grids.turning(page, "see.reading", lambda *run: [grids.batch(*run)], sizes, key="run", follow=6)
     with st.container(key="aside_equal", horizontal=False):
         for column, block, terms in zip(
@@ -67,39 +93,59 @@ def see() -> None:
                     page.equation(*terms)
 
 
-def break_it() -> None:
+def break_it(page: Page[Question]) -> None:
+    wrong, run, cheat = page.question.wrong, run_of(page), cheat_of(page)
+    ask_sizes(page, *([] if page.look.present else ["p", "m"]), "wrong")
     if wrong == rows.WRONG_FORMULA:
         table = rows.formula_rows(run)
-        page.figure(charts.formula_dots(table, look), "break_it.reading_formula", table, "slips")
+        page.figure(charts.formula_dots(table, page.look), "break_it.reading_formula", table, "slips")
     elif wrong == rows.DEADLOCK:
+        stuck = rows.stuck(run)
         block = "break_it.reading_deadlock" if stuck.waits else "break_it.reading_lucky"
         grids.figure(page, block, grids.stuck(stuck, map(words.waiting, stuck.waits)), key="deadlock", start="end")
     else:
         block = f"break_it.reading_{'early' if cheat.one_early else 'nobody'}"
-        sizes = {"p": (all_stages, stages), "m": (all_microbatches, microbatches)}
+        sizes = offered(page)
 
         def cheats(*run: int) -> Sequence[Grid]:
             return grids.cheating(rows.cheat(FillDrain(*run), cheat.one_early))
 
-        grids.turning(page, block, cheats, sizes, key="broken", start="end", controls=not look.present)
+        grids.turning(page, block, cheats, sizes, key="broken", start="end", controls=not page.look.present)
 
 
-def build() -> None:
-    if learner_file is not None:
-        schedule_panel.panel(learner_file, stages, microbatches, page.prose, look.present)
-    with st.expander(page.prose.plain("build.title")) if learner_file else st.container():
-        page.say("build.body")
+def count(page: Page[Question]) -> None:
+    if not page.look.present:
+        ask_sizes(page, "p", "m")
+    grids.counted(page, run_of(page))
+
+
+def bench(page: Page[Question]) -> None:
+    if page.question.figure == schedule_bench.COMPOSE:
+        page.data_sheet = "prompt"
+    schedule_bench.draw_controls(page)
+    schedule_bench.draw(page)
+
+
+def build(page: Page[Question]) -> None:
+    learner_file, run = schedule_panel.file_here(), run_of(page)
     if learner_file is None:
+        page.say("build.body")
         page.say("learner.off")
+        return
+    ask_sizes(page, "p", "m")
+    schedule_panel.panel(learner_file, run.stages, run.microbatches, page.prose, page.look.present)
+    with st.expander(page.prose.plain("build.title")):
+        page.say("build.body")
 
 
-page.play(
-    lambda: words.fields(run, flow, cheat, stuck, asked.compose, Compositions(page.scenario, stages, stages)),
+scenes.play(
+    *("pipeline_bubble", Question, fields),
+    asking=("question",),
     serve=serve,
     question=question,
     see=see,
-    count=lambda: grids.counted(page, run),
+    count=count,
     break_it=break_it,
-    bench=lambda: schedule_bench.draw(page, asked),
+    bench=bench,
     build=build,
 )

@@ -1,19 +1,19 @@
 """Reading rooms: where Megatron-LM, PyTorch and vLLM take the decisions that the labs teach."""
 
+from functools import partial
 from html import escape
 
 import streamlit as st
 
 from core.course.reading_rooms import ROOMS, Place, Room, places
 from runtime.prose import said
-from ui import scenes
+from ui import address, scenes
 from ui.course import pages as course
 from ui.reading_rooms import tables
+from ui.scenes import Nothing, Page
 
-page = scenes.open_page("reading_rooms")
 
-
-def place(row: Place, root: str) -> None:
+def place(page: Page[Nothing], row: Place, root: str) -> None:
     lab = course.entry(row.lab)
     with st.container(key=f"place_{row.room}_{row.key}"):
         name, note = st.columns([5, 8], gap="medium")
@@ -23,17 +23,17 @@ def place(row: Place, root: str) -> None:
         note.page_link(
             lab.path,
             label=said("reading_rooms", "place.lab", title=lab.title, scene=lab.scenes[row.scene]),
-            query_params=lab.scene(row.scene),
+            query_params=address.of(lab, row.scene),
         )
 
 
-def room(row: Room) -> None:
+def room(page: Page[Nothing], row: Room) -> None:
     page.say(f"{row.key}.lead")
     for each in places(row):
-        place(each, row.root)
+        place(page, each, row.root)
 
 
-def checked() -> None:
+def checked(page: Page[Nothing]) -> None:
     page.say("limits.body")
     st.markdown(tables.checks_table(page.prose))
     page.say("checks.reading")
@@ -43,8 +43,8 @@ def checked() -> None:
                 st.markdown(table)
 
 
-page.play(
-    lambda: {f"{room.key}_release": room.release for room in ROOMS},
-    **{each.key: lambda each=each: room(each) for each in ROOMS},
+scenes.play(
+    *("reading_rooms", Nothing, lambda page: {f"{room.key}_release": room.release for room in ROOMS}),
+    **{each.key: partial(room, row=each) for each in ROOMS},  # type: ignore[arg-type]
     limits=checked,
 )

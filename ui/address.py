@@ -1,8 +1,8 @@
 """The address is the only state: what a visit asks, as the query of its page.
 
-A run reads it once (`begin`); whoever presses something writes it (`write`), defaults left out. The visit keeps a
-copy of its own, for the browser's may lag a press behind: of a run that a press began, the copy is the truth; of any
-other (a link, Back, a reload) the browser's query is.
+A run reads it once (`begin`); a press writes it (`write`), defaults left out. The visit keeps a copy of its own,
+for the browser's may lag a press behind. In a run that a press began, the copy is the truth; in any other, after a
+link, Back or a reload, the browser's query is.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -38,7 +38,7 @@ def begin() -> None:
 
 
 def open_visit(page: str) -> None:
-    """Keep what a visit came with, once: the page, the address, and a remark on each part of the scenario refused."""
+    """Keep what a visit came with, once: its page, its address, and remarks on what the scenario refused."""
     if is_open():
         return
     came = current()
@@ -54,7 +54,8 @@ def is_open() -> bool:
 
 def current() -> Mapping[str, str]:
     """Return the address of this run."""
-    return st.session_state.get(_COPY, {})
+    address: dict[str, str] = st.session_state.get(_COPY, {})
+    return address
 
 
 def write(values: Mapping[str, str | None]) -> None:
@@ -110,15 +111,17 @@ def leave(entry: Entry) -> None:
 
 
 def of(entry: Entry, scene: str = "") -> dict[str, str]:
-    """Return the address of another page as it was left, with what all pages share; open on a scene if one is named."""
+    """Return the address of another page: as it was left, with what all pages share, on a scene if one is named."""
     left: dict[str, str] = st.session_state.get(_LEFT, {}).get(entry.stem, {})
     return {**shared(), **left, **(entry.scene(scene) if scene else {})}
 
 
-def remarks(page: str, known: Iterable[str], refused: Callable[[Mapping[str, str]], Mapping[str, str]]) -> list[str]:
+def remarks(
+    page: str, known: Iterable[str], refused: Callable[[Mapping[str, str]], Mapping[str, str]]
+) -> list[str]:
     """Return a sentence for each part of the address that a visit came with and this page did not take.
 
-    None on another page than the one the visit began with. What `refused` says of the values goes out of the address.
+    None on another page than the one the visit began with. What `refused` names goes out of the address.
     """
     opened, came, of_scenario = st.session_state.get(_OPENED, ("", {}, []))
     if opened != page:
@@ -131,12 +134,20 @@ def remarks(page: str, known: Iterable[str], refused: Callable[[Mapping[str, str
 
 
 def control(
-    name: str, kind: Kind[Any], label: str, value: object, default: object, stem: str, *, key: str = "", **given: Any
+    name: str,
+    kind: Kind[Any],
+    label: str,
+    value: object,
+    default: object,
+    stem: str,
+    *,
+    key: str = "",
+    **given: Any,
 ) -> None:
     """Draw the control of one name of the address: it shows the value, and a press is written there.
 
-    It is told the value where it says another: after Back, a link or another scene; and where it is drawn otherwise
-    than before, for to Streamlit it then is a new widget. Its key is the name, unless that stands on the page already.
+    It is told the value where it says another, after Back, a link or another scene, and where it is drawn otherwise
+    than before, for it then is a new widget to Streamlit. Its key is the name, unless that is on the page already.
     """
     key, looks = key or name, (kind.looks(stem), label)
     drawn: dict[str, object] = st.session_state.setdefault(_DRAWN, {})

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import count
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import pandas as pd
 import streamlit as st
@@ -22,7 +22,7 @@ from ui.guarded import guarded
 from ui.players.save_png import save_png
 from ui.prose import Prose, joined
 from ui.prose import label as word
-from ui.question import asked
+from ui.question import Choice, asked
 from ui.tested import Kind, marked
 
 T = TypeVar("T")
@@ -77,7 +77,7 @@ class PageParts:
         `usual` is the value of a field whose default is None; `options` are those that a choice offers now.
         """
         one = asked(type(self.question), self.entry.prefix)[name]
-        kind = one.kind if options is None else replace(one.kind, options=options)
+        kind = one.kind if options is None else replace(cast("Choice[Any]", one.kind), options=options)
         default = one.default if one.default is not None else usual
         value = getattr(self.question, name)
         helped = help or (self.label(one.help) if one.help else None)
@@ -93,7 +93,7 @@ class PageParts:
         )
 
     def controls(self, *names: str) -> DeltaGenerator:
-        """Draw the controls of these fields in one row, and return the row: `with page.controls(...)` adds to it."""
+        """Draw the controls of these fields in a row, and return the row: `with page.controls(...)` adds to it."""
         key = f"controls_{self.entry.stem}_{self.scene}_{next(self._rows)}"
         row = st.container(key=key, horizontal=True, vertical_alignment="bottom", gap="medium")
         with row:

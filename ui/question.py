@@ -9,7 +9,7 @@ A field's name, after its page's prefix, is its name in the address. Its kind re
 A default is left out of the address; None stands for a default that depends on the scenario.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar
@@ -24,6 +24,7 @@ from ui.prose import label as word
 
 T = TypeVar("T")
 Option = TypeVar("Option", int, str)
+_ASKED = "_asked_of_the_address"
 LONGEST_SHOWN = 40
 """Letters of a refused value that its remark repeats."""
 
@@ -71,7 +72,8 @@ class Choice(Generic[Option]):
         known = _texts(tuple(self.options), self.words, stem)
         if text not in known:
             raise RefusedError("listed") if self.listed else RefusedError("options", options=", ".join(known))
-        return known[text]
+        option: Option = known[text]
+        return option
 
     def write(self, value: Option, stem: str) -> str:
         return slug(value) if _block(self.words, value) in content.load(stem) else str(value)
@@ -185,9 +187,12 @@ class Switch:
         return self
 
 
-def ask(default: Any, kind: Kind[Any], label: str = "", help: str = "") -> Any:
-    """Return a field of a question: `label` and `help` are blocks of its page's words."""
-    return field(default=default, metadata={"asked": (kind, label, help)})
+def ask(default: Any, kind: Kind[Any], label: str = "", help: str = "", *, name: str = "") -> Any:
+    """Return a field of a question: `label` and `help` are blocks of its page's words.
+
+    `name` is its name in the address, where that is not the field's.
+    """
+    return field(default=default, metadata={"asked": (kind, label, help), "name": name})
 
 
 @dataclass(frozen=True)
@@ -202,14 +207,22 @@ class Asked:
     help: str
 
 
-@lru_cache(maxsize=64)
-def asked(question: type, prefix: str) -> Mapping[str, Asked]:
+def asked(question: type[Any], prefix: str) -> Mapping[str, Asked]:
     """Return the fields of a question by name; `prefix` begins their names in the address."""
+    known: Mapping[str, Asked] | None = vars(question).get(_ASKED)
+    if known is None:
+        known = _asked(question, prefix)
+        setattr(question, _ASKED, known)
+    return known
+
+
+def _asked(question: type[Any], prefix: str) -> Mapping[str, Asked]:
     found = {}
     for one in fields(question):
         if "asked" not in one.metadata or one.default is MISSING:
             raise TypeError(f"{question.__name__}.{one.name} is no field of `ask`")
-        address = f"{prefix}_{one.name}" if prefix else one.name
+        name = one.metadata["name"] or one.name
+        address = f"{prefix}_{name}" if prefix else name
         found[one.name] = Asked(one.name, address, one.default, *one.metadata["asked"])
     return found
 
@@ -247,6 +260,3 @@ def _texts(options: tuple[Option, ...], words: str, stem: str) -> Mapping[str, O
     """Return the options by their text in the address, which is the same in every language."""
     blocks = content.load(stem, content.ENGLISH)
     return {slug(one) if _block(words, one) in blocks else str(one): one for one in options}
-
-
-Write = Callable[[], None]

@@ -1,5 +1,7 @@
 """The scenario bar: one model, GPU, links, layout and load, asked for in the entry and carried by every page."""
 
+from typing import Any
+
 import streamlit as st
 
 from core.catalog import GPUS, LINKS, MODELS
@@ -56,7 +58,7 @@ def _draw_panel() -> None:
         draw_field("kv_dtype", Choice(tuple(DTYPE_BYTES), listed=True))
 
 
-def draw_field(field: str, kind: Kind[object], **given: object) -> None:
+def draw_field(field: str, kind: Kind[Any], **given: Any) -> None:
     """Draw the control of one field of the scenario."""
     label, name = word(f"scenario.{query_name(field) if 'dtype' in field else field}"), query_name(field)
     now, default = (getattr(one, field) for one in (address.scenario(), Scenario()))

@@ -13,14 +13,13 @@ Only the open scene runs, in a fragment of its own: a press in it leaves the she
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import ShardlabError
 from core.scenario import Scenario
-from core.text.numbers import whole_number
 from runtime import operators
 from runtime.quantities import local
 from ui import address, held_axes, paths, progress, question, shell, tested
@@ -83,7 +82,7 @@ class Page(PageParts, Generic[Q]):
         name = self.scene if self.scene in self.asking else self.asking[0]
         return address.current().get(_asked(self.entry, name, "revealed")) == "true"
 
-    def run(self, fields: Callable[["Page[Q]"], Mapping[str, object]], scene: Callable[["Page[Q]"], None] | None) -> None:
+    def run(self, fields: "Fields[Q]", scene: "Scene[Q] | None") -> None:
         """Fill the prose and draw the open scene; one that is not given is its block `<scene>.body`.
 
         An error a learner can cause stands where the scene would.
@@ -259,20 +258,24 @@ class Page(PageParts, Generic[Q]):
             st.switch_page(entry.path, query_params=address.of(entry, scene))
 
 
+Fields: TypeAlias = Callable[[Page[Q]], Mapping[str, object]]
+Scene: TypeAlias = Callable[[Page[Q]], None]
+
+
 def play(
     stem: str,
     asks: type[Q],
-    fields: Callable[[Page[Q]], Mapping[str, object]],
+    fields: Fields[Q],
     /,
     *,
     asking: Sequence[str] = (),
     only: Sequence[str] = (),
-    **scenes: Callable[[Page[Q]], None],
+    **scenes: Scene[Q],
 ) -> None:
     """Open a page on the scene that its address names, and draw it. `fields` fills the numbers of its prose.
 
-    `asking` lists the scenes that ask for a prediction: each has one of its own. `only` lists the page's scenes where
-    it has not all of its entry's.
+    `asking` lists the scenes that ask for a prediction: each has one of its own. `only` lists the page's scenes
+    where it has not all of its entry's.
     """
     shell.boot()
     _play(stem, asks, fields, tuple(asking), tuple(only), scenes)
@@ -282,10 +285,10 @@ def play(
 def _play(
     stem: str,
     asks: type[Q],
-    fields: Callable[[Page[Q]], Mapping[str, object]],
+    fields: Fields[Q],
     asking: Sequence[str],
     only: Sequence[str],
-    scenes: Mapping[str, Callable[[Page[Q]], None]],
+    scenes: Mapping[str, Scene[Q]],
 ) -> None:
     entry = course.entry(stem)
     with shell.scene(stem) as told:

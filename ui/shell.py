@@ -152,7 +152,7 @@ class Told:
 def scene(stem: str) -> Iterator[Told]:
     """Have the caller draw what a page shows, and tell the browser of it.
 
-    Runs with the entry or, in a fragment, without it. Where what the shell is drawn of has changed, all is drawn anew.
+    Runs with the entry or, in a fragment, without it; all is drawn anew where what the shell is drawn of changed.
     """
     address.begin()
     language.speak()

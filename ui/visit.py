@@ -1,4 +1,4 @@
-"""What a visit is, on every page: its language, whether it is projected, its path, its room and how far it has come."""
+"""A visit, on every page: its language, whether it is projected, its path, its room and its progress."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

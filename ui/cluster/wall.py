@@ -9,13 +9,15 @@ from runtime import content
 from runtime.prose import said
 from runtime.room_ring import AT_RANDOM, FEWEST, MOST, SIZES, RoomRing
 from runtime.rooms import ROOMS, Question
-from ui import inputs, shell
 from ui.cluster import words
 from ui.cluster.drawing import NARROW, PROJECTED, WIDE, ring_drawing
 from ui.players.still import still
+from ui.question import Choice, Whole, ask
 from ui.room import poll
 from ui.scenes import Page
+from ui.shortcuts import shortcut
 from ui.theme import Look
+from ui.visit import visit
 
 QUESTION = Question("cluster", "ring", 0.0)
 """What a room is at while it is a ring: a place, and no number to be guessed."""
@@ -23,33 +25,40 @@ QUESTION = Question("cluster", "ring", 0.0)
 REFRESH_S = 1.0
 USUAL_RANKS = 8
 NOBODY, RANDOM = "nobody", "random"
+RANKS = tuple(f"r{rank}" for rank in range(MOST))
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The ring that is to begin."""
+class RingQuestion:
+    """The ring that is to begin: how many ranks, how many numbers a chunk, who is told to be slow."""
 
-    ranks: int
-    numbers: int
-    slow: int | None
-
-
-def ask(page: Page, ring: RoomRing | None, is_rank: bool) -> Asked:
-    """How many ranks, how many numbers a chunk, who is told to be slow: out of sight while there is a ring."""
-    standing = ring.standing() if ring else None
-    with page.controls("hidden" if is_rank or standing else "ring"):
-        ranks = inputs.whole(_word("ask.ranks"), page.key("ranks"), FEWEST, MOST, USUAL_RANKS)
-        numbers = inputs.choice(_word("ask.numbers"), page.key("numbers"), SIZES, SIZES[0])
-        names = (NOBODY, RANDOM, *(f"r{rank}" for rank in range(ranks)))
-        slow = inputs.select(_word("ask.slow", wait_s=WAIT_S), page.key("slow"), names, NOBODY)
-    return Asked(ranks, numbers, None if slow == NOBODY else AT_RANDOM if slow == RANDOM else names.index(slow) - 2)
+    ranks: int = ask(USUAL_RANKS, Whole(FEWEST, MOST), "ask.ranks")
+    numbers: int = ask(SIZES[0], Choice(SIZES), "ask.numbers")
+    slow: str = ask(NOBODY, Choice((NOBODY, RANDOM, *RANKS), listed=True), "ask.slow")
 
 
-def draw(page: Page, ring: RoomRing | None, asked: Asked) -> None:
-    """The scene of who presides, or of a visit that is in no room."""
+def slow_rank(asked: RingQuestion) -> int | None:
+    """Return the rank that is told to be slow, None for none of those there are."""
+    if asked.slow == RANDOM:
+        return AT_RANDOM
+    rank = asked.ranks if asked.slow == NOBODY else int(asked.slow[1:])
+    return rank if rank < asked.ranks else None
+
+
+def _draw_controls(page: Page[RingQuestion]) -> None:
+    with page.controls("ranks", "numbers"):
+        offered = (NOBODY, RANDOM, *RANKS[: page.question.ranks])
+        page.control("slow", _word("ask.slow", wait_s=WAIT_S), options=offered)
+
+
+def draw(page: Page[RingQuestion], ring: RoomRing | None) -> None:
+    """Draw the scene of who presides, or of a visit that is in no room."""
+    if ring is None or ring.standing() is None:
+        _draw_controls(page)
+    asked = page.question
     if not poll.presides() or ring is None:
         page.say("ring.lead")
-        st.button(_word("open"), key="open_ring", shortcut=inputs.shortcut("A"), type="primary", on_click=_open)
+        st.button(_word("open"), key="open_ring", shortcut=shortcut("A"), type="primary", on_click=_open)
         return
     standing = ring.standing()
     if standing is None:
@@ -60,18 +69,18 @@ def draw(page: Page, ring: RoomRing | None, asked: Asked) -> None:
                 st.fragment(_lobby, run_every=REFRESH_S)(ring, asked, content.language())
         return
     if standing.is_done:
-        shell.tell(page.entry.scenes[page.scene], words.told(standing))
+        page.tell(page.entry.scenes[page.scene], words.told(standing))
     st.fragment(_ring, run_every=REFRESH_S)(ring, page.look, standing.is_done, content.language())
 
 
-def _lobby(ring: RoomRing, asked: Asked, language: str) -> None:
+def _lobby(ring: RoomRing, asked: RingQuestion, language: str) -> None:
     with content.speaking(language):
         present = ring.present()
         simulated = max(0, asked.ranks - present)
         watching = max(0, present - asked.ranks)
         name = "filled" if simulated else "watched" if watching else "full"
         st.markdown(_word(f"lobby.{name}", present=present, simulated=simulated, watching=watching))
-        keys = inputs.shortcut("A")
+        keys = shortcut("A")
         args = (ring, asked)
         st.button(_word("start"), key="start_ring", shortcut=keys, type="primary", on_click=_start, args=args)
     if ring.standing() is not None:
@@ -94,7 +103,7 @@ def _ring(ring: RoomRing, look: Look, was_done: bool, language: str) -> None:
 
 def _acts(ring: RoomRing, standing: Standing) -> None:
     if standing.is_done:
-        keys = inputs.shortcut("A")
+        keys = shortcut("A")
         st.button(_word("again"), key="again_ring", shortcut=keys, type="primary", on_click=ring.stop)
         return
     silent = [rank for rank, one in enumerate(standing.ranks) if one.is_silent]
@@ -105,14 +114,14 @@ def _acts(ring: RoomRing, standing: Standing) -> None:
     st.markdown(_word("key"), width="stretch")
 
 
-def _start(ring: RoomRing, asked: Asked) -> None:
-    ring.start(asked.ranks, asked.numbers, asked.slow)
+def _start(ring: RoomRing, asked: RingQuestion) -> None:
+    ring.start(asked.ranks, asked.numbers, slow_rank(asked))
 
 
 def _open() -> None:
     poll.call_to(QUESTION)
     if poll.presides():
-        ROOMS.ring_of_key(st.session_state[poll.CHAIR])
+        ROOMS.ring_of_key(visit().chair)
 
 
 def _word(name: str, **fields: object) -> str:

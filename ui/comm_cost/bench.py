@@ -15,6 +15,7 @@ from core.comm_cost.readings import unit_slips
 from core.comm_cost.remedies import what_to_buy
 from core.specs import LinkSpec
 from core.steps import view as views
+from core.steps.view import Phase
 from ui.comm_cost import bench_serving as serving
 from ui.comm_cost import charts as bills
 from ui.comm_cost import charts_bench as charts
@@ -53,7 +54,7 @@ class BenchQuestion(serving.ServingQuestion):
 
     figure: str = ask(OWN, Choice(FIGURES), "says.figure")
     more: bool = ask(False, Switch(), "says.more", "says.all_bench_s_figures")
-    phase: views.Phase = ask("decode", Choice(views.PHASES), "says.phase")
+    phase: Phase = ask("decode", Choice(views.PHASES), "says.phase")
     numbers: str = ask(MEASURED, Choice((MEASURED, NAPKIN)), "says.numbers")
     over: str = ask(THE_NETWORK, Choice((THE_LINK, THE_NETWORK)), "says.over")
     step: float = ask(0.0, Number(0, 1e6), "says.compute_ms")
@@ -90,7 +91,7 @@ _KEPT_ON_A_WALL = (OWN, TABLE, NODES, ENDS)
 """Figures that leave a wall room for all of their controls."""
 
 
-def made_of(figure: str, phase: views.Phase) -> Kind:
+def made_of(figure: str, phase: Phase) -> Kind:
     """Return what a figure's times are made of: nothing of ours where somebody measured them."""
     if figure in (TABLE, RESIDUALS):
         return ""

@@ -5,7 +5,7 @@ import streamlit as st
 from core.text.question import Concept
 from runtime.content import slug
 from runtime.prose import named, said
-from ui import shell
+from ui import address, shell
 from ui.course import pages as course
 from ui.prose import Prose
 
@@ -36,4 +36,4 @@ def abilities(prose: Prose) -> None:
 
 def lead_to(entry: course.Entry, label: str, query: dict[str, str] | None = None) -> None:
     """A link to a page, by what is declared of it: by its path Streamlit would look for its file."""
-    st.page_link(shell.declared(entry), label=label, query_params=query)
+    st.page_link(shell.declared(entry), label=label, query_params={**address.shared(), **(query or {})})

@@ -1,7 +1,6 @@
 """Lab 04's bench: a pipe that serves, the bubble against m, TP × PP; and behind *more* one run and training."""
 
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -13,10 +12,10 @@ from core.pipeline_bubble.schedules.families import FAMILIES
 from core.text.numbers import whole
 from runtime import workers
 from runtime.kept import kept
-from ui import inputs, scenario_bar
+from ui import scenario_bar
 from ui.pipeline_bubble import charts, grids, rows, words
 from ui.players.schedule_player import Grid
-from ui.prose import Prose
+from ui.question import Choice, Switch, Text, Whole, ask
 from ui.scenes import Page
 
 AGAINST_M, RUN, VERSUS, SERVE, COMPOSE = "against m", "the run", "two schedules", "serving", "TP × PP"
@@ -29,124 +28,125 @@ AT_ONCE_ACTIONS = 512
 
 
 @dataclass(frozen=True)
-class Asked:
-    figure: str
-    bench: Bench
-    pin: Bench | None
-    versus: Comparison
-    path: bool
-    serve: Serving
-    compose: Compositions
+class BenchQuestion:
+    """What the bench asks."""
+
+    figure: str = ask(SERVE, Choice((*USUAL, *MORE)), "says.figure")
+    more: bool = ask(False, Switch(), "says.more_figures")
+    bench_p: int = ask(8, Whole(1, MOST_STAGES), "says.stages_p")
+    bench_m: int = ask(16, Whole(1, MOST_MICROBATCHES), "says.microbatches_m")
+    budget: int = ask(10, Whole(1, 99), "says.budget_time")
+    pin: str = ask("", Text())
+    first: str = ask(Comparison().first, Choice(tuple(FAMILIES), listed=True), "says.first")
+    second: str = ask(Comparison().second, Choice(tuple(FAMILIES), listed=True), "says.second")
+    pair_p: int = ask(Comparison().stages, Whole(1, 16), "says.stages_p")
+    pair_m: int = ask(Comparison().microbatches, Whole(1, 64), "says.microbatches_m")
+    pair_v: int = ask(Comparison().chunks, Whole(1, 4), "says.chunks_v")
+    costs: str = ask(COSTS[0], Choice(COSTS, listed=True))
+    hop: str = ask(HOPS[0], Choice(HOPS), "says.a_hop")
+    path: bool = ask(False, Switch(), "says.critical_path")
+    serve_p: int = ask(Serving().stages, Whole(2, 16), "says.stages_p")
+    serve_m: int = ask(Serving().in_flight, Whole(1, 32), "says.microbatches_flight")
+    serve_hop: str = ask(HOPS[0], Choice(HOPS), "says.a_hop")
+    serve_back: str = ask(WAYS_BACK[0], Choice(WAYS_BACK), "says.way_back")
+    gpus: int = ask(8, Choice((2, 4, 8, 16)), "says.gpus")
+    sequences: int = ask(64, Choice((1, 8, 64, 128)), "says.sequences")
 
 
-def ask(page: Page) -> Asked:
-    """Every control of the bench, those of the open figure in sight. All run, so that the URL keeps them.
-
-    On a projector the figure takes the room. The straggler is the scenario's, and its handle may be mounted once:
-    where the open figure asks.
-    """
-    with page.controls("bench"):
-        figure = _figure(page)
-    present = page.look.present
-    with page.controls("sizes", "bench", when=figure in (AGAINST_M, RUN) and not present):
-        bench = _bench(page)
-        pin = Bench.pinned(inputs.memo(page.key("pin")))
-        keep = "" if pin else bench.text()
-        st.button(
-            page.label("says.pin" if keep else "says.unpin"),
-            on_click=inputs.remember,
-            args=(page.key("pin"), keep),
-        )
-    with page.controls("pair", "bench", when=figure == VERSUS and not present):
-        versus = _versus(page)
-        if figure != SERVE:
-            scenario_bar.straggler()
-        path = page.control(inputs.toggle, "path", "says.critical_path")
-    with page.controls("served", "bench", when=figure == SERVE and not present):
-        serve = _serve(page)
-        if figure == SERVE:
-            scenario_bar.straggler()
-    with page.controls("compose", "bench", when=figure == COMPOSE and not present):
-        gpus = page.control(inputs.choice, "gpus", "says.gpus", [2, 4, 8, 16], 8)
-        sequences = page.control(inputs.choice, "sequences", "says.sequences", [1, 8, 64, 128], 64)
-        compose = Compositions(page.scenario, gpus, sequences)
-    return Asked(figure, bench, pin, versus, path, serve, compose)
+BenchPage = Page[BenchQuestion]
 
 
-def _figure(page: Page) -> str:
-    """Three figures, and two more for who asks for them; an address that names one of those has asked."""
-    region, named = st.container(width="content"), inputs.picked(page.key("figure"), "", MORE) in MORE
-    more = page.control(inputs.toggle, "more", "says.more_figures") or named
-    with region:
-        figure: str = page.control(inputs.choice, "figure", "says.figure", [*USUAL, *MORE * more], USUAL[0])
-    return figure
+def bench_of(page: BenchPage) -> Bench:
+    """Return the sizes of one run, and the bubble it may have."""
+    return Bench(page.question.bench_p, page.question.bench_m, page.question.budget)
 
 
-def part(page: Page, name: str, seen: bool) -> AbstractContextManager[object]:
-    """A place among a scene's controls for one that only some scenes show. It runs in all of them."""
-    return st.container(key=f"{'part' if seen else 'unseen'}_{page.key(name)}", width="content")
+def comparison_of(page: BenchPage) -> Comparison:
+    """Return the two schedules that are compared."""
+    asked = page.question
+    forward, back, weight = map(whole, asked.costs.split(" : "))
+    sizes, hop = (asked.pair_p, asked.pair_m, asked.pair_v), exact("hop", asked.hop)
+    return Comparison(asked.first, asked.second, *sizes, (forward, back, weight), hop, page.scenario.slowdown)
 
 
-def _bench(page: Page) -> Bench:
-    return Bench(
-        page.control(inputs.whole, "bench_p", "says.stages_p", 1, MOST_STAGES, 8),
-        page.control(inputs.whole, "bench_m", "says.microbatches_m", 1, MOST_MICROBATCHES, 16),
-        page.control(inputs.whole, "budget", "says.budget_time", 1, 99, 10),
-    )
+def serving_of(page: BenchPage) -> Serving:
+    """Return the pipe that serves."""
+    asked = page.question
+    hops = exact("hop", asked.serve_hop), exact("way_back", asked.serve_back)
+    return Serving(asked.serve_p, asked.serve_m, *hops, page.scenario.slowdown)
 
 
-def _versus(page: Page) -> Comparison:
-    usual = Comparison()
-    first = page.control(inputs.select, "first", "says.first", list(FAMILIES), usual.first)
-    second = page.control(inputs.select, "second", "says.second", list(FAMILIES), usual.second)
-    sizes = (
-        page.control(inputs.whole, "pair_p", "says.stages_p", 1, 16, usual.stages),
-        page.control(inputs.whole, "pair_m", "says.microbatches_m", 1, 64, usual.microbatches),
-        page.control(inputs.whole, "pair_v", "says.chunks_v", 1, 4, usual.chunks),
-    )
-    forward, back, weight = map(whole, inputs.select("F : I : W", page.key("costs"), COSTS, COSTS[0]).split(" : "))
-    hop = exact("hop", page.control(inputs.choice, "hop", "says.a_hop", HOPS, HOPS[0]))
-    return Comparison(first, second, *sizes, (forward, back, weight), hop, page.scenario.slowdown)
+def compositions_of(page: BenchPage) -> Compositions:
+    """Return the layouts of so many GPUs."""
+    return Compositions(page.scenario, page.question.gpus, page.question.sequences)
 
 
-def _serve(page: Page) -> Serving:
-    usual = Serving()
-    return Serving(
-        page.control(inputs.whole, "serve_p", "says.stages_p", 2, 16, usual.stages),
-        page.control(inputs.whole, "serve_m", "says.microbatches_flight", 1, 32, usual.in_flight),
-        exact("hop", page.control(inputs.choice, "serve_hop", "says.a_hop", HOPS, HOPS[0])),
-        exact(
-            "way_back",
-            page.control(inputs.choice, "serve_back", "says.way_back", WAYS_BACK, WAYS_BACK[0]),
-        ),
-        page.scenario.slowdown,
-    )
+def draw_controls(page: BenchPage) -> None:
+    """Draw the choice of a figure and, except on a wall, the controls of the open one."""
+    figure = page.question.figure
+    with page.controls():
+        has_more = page.question.more or figure in MORE
+        page.control("figure", options=[*USUAL, *MORE * has_more])
+        page.control("more")
+    with page.controls():
+        if not page.look.present:
+            _ASKED[figure](page)
 
 
-def draw(page: Page, asked: Asked) -> None:
-    page.prose = _with(page.prose, **words.bench_fields(asked.bench, asked.pin, asked.serve))
+def _ask_sizes(page: BenchPage) -> None:
+    for name in ("bench_p", "bench_m", "budget"):
+        page.control(name)
+    is_pinned = Bench.pinned(page.question.pin) is not None
+    label, keep = ("says.unpin", "") if is_pinned else ("says.pin", bench_of(page).text())
+    st.button(page.label(label), on_click=page.write, kwargs={"pin": keep})
+
+
+def _ask_pair(page: BenchPage) -> None:
+    for name in ("first", "second", "pair_p", "pair_m", "pair_v"):
+        page.control(name)
+    page.control("costs", "F : I : W")
+    page.control("hop")
+    scenario_bar.draw_straggler()
+    page.control("path")
+
+
+def _ask_pipe(page: BenchPage) -> None:
+    for name in ("serve_p", "serve_m", "serve_hop", "serve_back"):
+        page.control(name)
+    scenario_bar.draw_straggler()
+
+
+def _ask_gpus(page: BenchPage) -> None:
+    for name in ("gpus", "sequences"):
+        page.control(name)
+
+
+_ASKED = {AGAINST_M: _ask_sizes, RUN: _ask_sizes, VERSUS: _ask_pair, SERVE: _ask_pipe, COMPOSE: _ask_gpus}
+
+
+def draw(page: BenchPage) -> None:
+    """Draw the open figure."""
+    pin = Bench.pinned(page.question.pin)
+    page.fill(words.bench_fields(bench_of(page), pin, serving_of(page)))
     figures = {AGAINST_M: _against_m, RUN: _run, VERSUS: _two_schedules, SERVE: _serving, COMPOSE: _compositions}
-    figures[asked.figure](page, asked)
+    figures[page.question.figure](page)
 
 
-def _with(prose: Prose, **fields: object) -> Prose:
-    return replace(prose, fields={**prose.fields, **fields})
-
-
-def _against_m(page: Page, asked: Asked) -> None:
-    rule, (drawing, margin) = "exact" if asked.bench.budget.is_met else "between", page.split()
+def _against_m(page: BenchPage) -> None:
+    asked, pin = bench_of(page), Bench.pinned(page.question.pin)
+    rule, (drawing, margin) = "exact" if asked.budget.is_met else "between", page.split()
     with drawing:
-        curve, marks = rows.curve(asked.bench, asked.pin), rows.curve_marks(asked.bench, asked.pin)
-        chart = charts.bubble_curve(curve, marks, float(asked.bench.budget.fraction), page.look)
+        curve, marks = rows.curve(asked, pin), rows.curve_marks(asked, pin)
+        chart = charts.bubble_curve(curve, marks, float(asked.budget.fraction), page.look)
         page.figure(chart, f"bench.reading_{rule}", curve, "bubble_against_m")
     with margin:
         page.note("bench.now", f"bench.budget_{rule}")
         with st.container(key="aside_pin"):
-            page.note("bench.pinned" if asked.pin else "bench.unpinned")
+            page.note("bench.pinned" if pin else "bench.unpinned")
 
 
-def _run(page: Page, asked: Asked) -> None:
-    sizes = asked.bench.run
+def _run(page: BenchPage) -> None:
+    sizes = bench_of(page).run
     grids.figure(page, "bench.run", grids.forward(rows.fill_drain_run(sizes), sizes.stages), key="bench_run")
     with st.container(key="aside_run"):
         counted, formula, _ = st.columns([330, 400, 350], gap="medium")
@@ -158,13 +158,13 @@ def _run(page: Page, asked: Asked) -> None:
             page.equation(*rows.formula_terms(sizes))
 
 
-def _two_schedules(page: Page, asked: Asked) -> None:
-    versus = asked.versus
+def _two_schedules(page: BenchPage) -> None:
+    versus, path = comparison_of(page), page.question.path
     with page.guarded():
         small = versus.stages * versus.microbatches * versus.chunks <= AT_ONCE_ACTIONS
-        compared = pair(versus, asked.path) if small else workers.run(pair, versus, asked.path)
+        compared = pair(versus, path) if small else workers.run(pair, versus, path)
         first, second = compared
-        page.prose = _with(page.prose, first=first, second=second)
+        page.fill({"first": first, "second": second})
         drawn = map(grids.trained, compared)
         grids.figure(page, "bench.versus", *drawn, key="pair", start="end", ticks_per_unit=first.ticks)
         with st.container(key="aside_held"):
@@ -181,8 +181,8 @@ def _served(serve: Serving) -> tuple[Grid, int]:
     return grids.served(timeline, serve.in_flight, ticks), ticks
 
 
-def _serving(page: Page, asked: Asked) -> None:
-    serve = asked.serve
+def _serving(page: BenchPage) -> None:
+    serve = serving_of(page)
     grid, ticks = _served(serve)
     grids.figure(page, "bench.serving", grid, key="serving", follow=0, ticks_per_unit=ticks)
     with st.container(key="aside_serving"):
@@ -202,8 +202,8 @@ def _serving(page: Page, asked: Asked) -> None:
                 page.note(block)
 
 
-def _compositions(page: Page, asked: Asked) -> None:
-    table = rows.layout_rows(asked.compose, beside_one=not page.look.present)
+def _compositions(page: BenchPage) -> None:
+    table = rows.layout_rows(compositions_of(page), beside_one=not page.look.present)
     page.figure(charts.layout_bars(table, page.look), "bench.compositions", table, "compositions")
     with st.container(key="aside_compositions"):
         page.note("bench.compositions_note")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import product
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -31,7 +32,7 @@ _HERO = """<div style="text-align: right"><div class="key-figure" style="font-si
 
 
 def figure(
-    page: Page,
+    page: Page[Any],
     reading: str,
     *grids: Grid,
     key: str,
@@ -53,7 +54,7 @@ def figure(
 
 
 def turning(
-    page: Page,
+    page: Page[Any],
     reading: str,
     drawn: Callable[..., Sequence[Grid]],
     sizes: Mapping[str, tuple[Sequence[int], int]],
@@ -70,13 +71,13 @@ def turning(
     figure(page, reading, *drawn(*now), **options)  # type: ignore[arg-type]
 
 
-def _as_table(page: Page, grids: Sequence[Grid], name: str, alt: str) -> None:
+def _as_table(page: Page[Any], grids: Sequence[Grid], name: str, alt: str) -> None:
     tabled = [grid for grid in grids if grid.ranks * grid.ticks <= MOST_TABLED]
     if tabled:
         page.as_table(lambda: pd.concat(map(table, tabled)), name, alt)
 
 
-def at_rest(page: Page, run: FillDrain, key: str) -> None:
+def at_rest(page: Page[Any], run: FillDrain, key: str) -> None:
     """A whole run as a still, its two triangles counted where there is room for the words."""
     marks: tuple[Mark, ...] = ()
     if run.stages >= 8 and run.ticks <= 60:
@@ -168,7 +169,7 @@ def _grid(cells: Cells, word: str) -> Grid:
     return Grid(cells.tobytes(), ranks, ticks, tuple(f"{word} {rank}" for rank in range(ranks)))
 
 
-def counted(page: Page, run: FillDrain) -> None:
+def counted(page: Page[Any], run: FillDrain) -> None:
     """The scene: idle ticks are two triangles, by count and by formula."""
     at_rest(page, run, "counted_run")
     left, right = st.columns([2, 1], vertical_alignment="center")

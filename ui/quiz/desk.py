@@ -1,6 +1,7 @@
 """The quiz's desk: one question, its answer judged, and the sheet of answers that the URL or a file keeps."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -9,9 +10,10 @@ from core.course.quiz.paper import MOST_SEED
 from runtime import content
 from runtime.prose import named
 from runtime.quantities import heard
-from ui import inputs
+from ui import address
 from ui.course import pages as course
 from ui.prose import Prose, escape
+from ui.question import Text, ask
 from ui.quiz.words import as_spoken, spoken
 from ui.scenes import Page
 
@@ -19,19 +21,30 @@ LONGEST_SHEET = 3900
 """Every answer written out comes to less."""
 
 
-def sheet_of(page: Page) -> Sheet:
-    return Sheet.from_text(inputs.memo(page.key("sheet"), LONGEST_SHEET))
+@dataclass(frozen=True)
+class DeskQuestion:
+    """The sheet of answers, and the question that was gone to."""
+
+    sheet: str = ask("", Text(LONGEST_SHEET))
+    at: str = ask("", Text())
 
 
-def open_question(page: Page, sheet: Sheet, questions: Sequence[Question]) -> Question:
-    """The question that was gone to; else the first that has no answer, else the last."""
-    asked = inputs.memo(page.key("at"))
+DeskPage = Page[DeskQuestion]
+
+
+def sheet_of(page: DeskPage) -> Sheet:
+    """Return the sheet that the address holds."""
+    return Sheet.from_text(page.question.sheet)
+
+
+def open_question(page: DeskPage, sheet: Sheet, questions: Sequence[Question]) -> Question:
+    """Return the question that was gone to; else the first that has no answer, else the last."""
     unanswered = (question for question in questions if question.key not in sheet.answers)
-    named = (question for question in questions if question.key == asked)
+    named = (question for question in questions if question.key == page.question.at)
     return next(named, None) or next(unanswered, questions[-1])
 
 
-def pose(page: Page, sheet: Sheet, questions: Sequence[Question], question: Question) -> None:
+def pose(page: DeskPage, sheet: Sheet, questions: Sequence[Question], question: Question) -> None:
     """Ask, or show what was answered and why it is so; then the way on."""
     prose = Prose(content.load("quiz"), spoken(question))
     index = questions.index(question)
@@ -48,7 +61,7 @@ def pose(page: Page, sheet: Sheet, questions: Sequence[Question], question: Ques
     _turn(page, questions, index)
 
 
-def _form(page: Page, prose: Prose, sheet: Sheet, question: Question, judged: Judged | None) -> None:
+def _form(page: DeskPage, prose: Prose, sheet: Sheet, question: Question, judged: Judged | None) -> None:
     answer = f"answer_{sheet.seed}_{question.key}"
     with st.form(f"form_{question.key}", border=False):
         if isinstance(question, Choice):
@@ -70,17 +83,18 @@ def _form(page: Page, prose: Prose, sheet: Sheet, question: Question, judged: Ju
         st.warning(prose.text(judged.block))
 
 
-def _commit(page: Page, sheet: Sheet, key: str, answer: str, language: str) -> None:
+def _commit(page: DeskPage, sheet: Sheet, key: str, answer: str, language: str) -> None:
     """Write the answer into the sheet, read as it was typed in `language`, and stay at its question."""
     reply = st.session_state[answer]
     if reply:
         with content.speaking(language):
             answered = sheet.with_answer(key, heard(reply))
-        inputs.remember(page.key("sheet"), answered.text())
-        inputs.remember(page.key("at"), key)
+        page.write(sheet=answered.text(), at=key)
+    else:
+        address.press()
 
 
-def _reply(page: Page, prose: Prose, question: Question, answer: str, judged: Judged) -> None:
+def _reply(page: DeskPage, prose: Prose, question: Question, answer: str, judged: Judged) -> None:
     """What was said, whether it was right and why, and where it is taught."""
     if isinstance(question, Choice):
         answer = prose.plain(
@@ -99,23 +113,23 @@ def _reply(page: Page, prose: Prose, question: Question, answer: str, judged: Ju
     link(taught, question.taught.scene, f"{prose.plain('ask.taught')} {taught.title}")
 
 
-def _turn(page: Page, questions: Sequence[Question], index: int) -> None:
+def _turn(page: DeskPage, questions: Sequence[Question], index: int) -> None:
     with st.container(horizontal=True, gap="small"):
         if index:
             before = questions[index - 1].key
             st.button(
                 page.label("says.previous_question"),
                 key="earlier",
-                on_click=inputs.remember,
-                args=(page.key("at"), before),
+                on_click=page.write,
+                kwargs={"at": before},
             )
         if index + 1 < len(questions):
             after = questions[index + 1].key
             st.button(
                 page.label("says.next_question"),
                 key="later",
-                on_click=inputs.remember,
-                args=(page.key("at"), after),
+                on_click=page.write,
+                kwargs={"at": after},
             )
 
 
@@ -123,10 +137,10 @@ def link(entry: course.Entry, scene: str, label: str) -> None:
     """A way to the scene that teaches it."""
     title = entry.scenes[scene]
     with st.container(key=f"entry_to_{entry.stem}_{scene}"):
-        st.page_link(entry.path, label=f"{label}: {title}", query_params=entry.scene(scene))
+        st.page_link(entry.path, label=f"{label}: {title}", query_params=address.of(entry, scene))
 
 
-def keep(page: Page, sheet: Sheet, score: Score) -> None:
+def keep(page: DeskPage, sheet: Sheet, score: Score) -> None:
     """The sheet as a file, a file as the sheet, and a paper with other numbers."""
     with st.container(key="keep", horizontal=True, vertical_alignment="bottom", gap="small"):
         st.download_button(
@@ -151,12 +165,12 @@ def keep(page: Page, sheet: Sheet, score: Score) -> None:
         )
 
 
-def _begin(page: Page, text: str) -> None:
-    inputs.remember(page.key("sheet"), text)
-    inputs.remember(page.key("at"), "")
+def _begin(page: DeskPage, text: str) -> None:
+    page.write(sheet=text, at="")
 
 
-def _take(page: Page) -> None:
+def _take(page: DeskPage) -> None:
+    address.press()
     file = st.session_state["quiz_file"]
     if file is not None:
         _begin(page, Sheet.from_text(file.getvalue().decode("utf-8", errors="replace")).text())

@@ -15,7 +15,7 @@ from core.text.question import heaps
 from runtime import content
 from runtime.prose import said
 from runtime.quantities import form, plain
-from runtime.rooms import CODE_LETTERS, MOST_VOTES, ROOMS, Question, Tally, code_of
+from runtime.rooms import MOST_VOTES, ROOMS, Question, Tally, code_of
 from ui import address
 from ui.course.pages import entry
 from ui.figures.qr import LONGEST, qr_code

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 import streamlit as st
 
@@ -15,7 +16,7 @@ from core.text.question import judge
 from runtime import workers
 from runtime.prose import said as phrase
 from runtime.quantities import heard
-from ui import address, inputs
+from ui import address
 from ui.figures.frames import as_row
 from ui.figures.svg import NARROW, size_of
 from ui.players.block_stepper import View, block_stepper
@@ -28,21 +29,21 @@ AT_ONCE_WEIGHTS = 128 * 128
 """Of a trial's layer: up to so many are tried in some 40 ms; 512 × 512 take 200 ms, beside the server."""
 
 
-def ask_ranks(key: str, kind: Kind, usual: int) -> int:
-    """A rank count. Sizes that do not divide stay in sight, struck; choosing one says which equation it breaks."""
-    struck = rows.struck_ranks(kind)
+def draw_ranks(page: Page[Any], kind: Kind) -> None:
+    """Draw the choice of ranks, sizes that do not divide struck; choosing one says which rule it breaks."""
+    struck, key = rows.struck_ranks(kind), page.key("ranks")
     names = [f".st-key-{key} [role=radio]:nth-of-type({drawn.RANKS.index(size) + 1}) p" for size in struck]
     st.html(f"<style>{', '.join(names)} {{ text-decoration: line-through; opacity: 0.8 }}</style>")
     why = phrase("sharding_math", "says.struck", join="; ".join(struck.values())) if struck else None
-    return inputs.choice(phrase("sharding_math", "says.ranks_2"), key, drawn.RANKS, usual, help=why)
+    page.control("ranks", usual=drawn.usual_ranks(page.scenario), help=why)
 
 
-def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
+def stepper(page: Page[Any], kind: Kind, num_ranks: int) -> None:
     payload_bytes = drawn.payload(page.scenario, kind)
     runs = drawn.drawn_runs(kind, num_ranks)
     views = [boards.view(run, page.prose, kind, payload_bytes, drawn.DRAWN_FORMAT) for run in runs]
     param = page.key("step")
-    address.hear(param)
+    address.let_browser_write(param)
     keys = [step["key"] for step in views[0].board["steps"]]
     asked = st.query_params.get(param, "")
     start = keys.index(asked) if asked in keys else 0
@@ -56,7 +57,7 @@ def stepper(page: Page, kind: Kind, num_ranks: int) -> None:
         page.as_table(lambda: boards.table(views[0]), name, views[0].reading)
 
 
-def mistake(page: Page, name: str) -> None:
+def mistake(page: Page[Any], name: str) -> None:
     """How it should be and how it was done, side by side, with what that costs."""
     (layer, right, wrong), is_dear = drawn.sides(name), name in DEAR_ORDERS
     sides = (
@@ -82,7 +83,7 @@ def _versions(views: Mapping[str, View]) -> list[dict[str, object]]:
     return [{**as_row(row), "version": label} for label, view in views.items() for row in boards.table(view)]
 
 
-def layer(page: Page) -> None:
+def layer(page: Page[Any]) -> None:
     """One decoder layer of the scenario's model: what each rank holds, and where the ranks talk."""
     parts = layer_parts(page.scenario.model_spec, page.scenario.tp, page.scenario.batch)
     reading = "count.layer_reading" if page.scenario.tp > 1 else "count.layer_one"
@@ -96,7 +97,7 @@ def layer(page: Page) -> None:
     page.as_table(rows.layer_rows(parts), "layer", alt)
 
 
-def by_hand(page: Page, level: Level) -> None:
+def by_hand(page: Page[Any], level: Level) -> None:
     """The count of a step, worked or to be worked; an answer is graded with its unit."""
     lines = calculation(page.scenario.model_spec, page.scenario.batch, page.scenario.tp)
     prose = page.prose
@@ -107,7 +108,7 @@ def by_hand(page: Page, level: Level) -> None:
             st.markdown(f"{asks}: {product} = **{value}**")
             continue
         entry, verdict = st.columns([1, 2], vertical_alignment="bottom")
-        answer = entry.text_input(asks, key=f"by_hand_{level}_{number}", max_chars=40)
+        answer = entry.text_input(asks, key=f"by_hand_{level}_{number}", max_chars=40, on_change=address.press)
         if not answer.strip():
             continue
         judged = judge(line.question, heard(answer))
@@ -131,7 +132,7 @@ def tried(trial: Trial) -> TrialResult:
     return workers.run(run_trial, trial)
 
 
-def rounding(page: Page, trial: Trial) -> None:
+def rounding(page: Page[Any], trial: Trial) -> None:
     """What a format and an order of summing make of one dot product."""
     left, margin = page.split()
     with left, page.guarded():
@@ -141,7 +142,7 @@ def rounding(page: Page, trial: Trial) -> None:
         page.note("bench.note", "bench.far")
 
 
-def tp_sizes(page: Page) -> None:
+def tp_sizes(page: Page[Any]) -> None:
     table = rows.size_cells(page.scenario)
     with page.split()[0]:
         page.figure(charts.size_strip(table, page.look), "bench.sizes_reading", table, "tp_sizes")

@@ -1,5 +1,7 @@
 """A ring all-reduce that runs, with the numbers that every rank holds and its rounds by name."""
 
+from typing import Any
+
 import pandas as pd
 
 from core.course.labs_own import ring_run, ring_sums
@@ -9,7 +11,7 @@ from ui.players import ring_player as player
 from ui.scenes import Page
 
 
-def running_ring(page: Page) -> None:
+def running_ring(page: Page[Any]) -> None:
     """One ring of four ranks, at rest at its start; a step goes from round to round."""
     ring, say = ring_run(), page.prose.plain
     each_half = [Row(number=number + 1) for number in range(len(ring.rounds) // 2)]

@@ -10,7 +10,7 @@ from core.errors import ShardlabError
 from core.links.fit import link_of
 from core.models.parameters import total_parameters
 from core.specs import LinkSpec
-from core.two_way_tp.predictions import MINI_GPT
+from core.two_way_tp.predictions import GPTS, MINI_GPT
 from core.two_way_tp.replicas import Duel, duels
 from core.two_way_tp.run_log import RunLog
 from core.two_way_tp.scaling import ScalingRun, fitted_link
@@ -22,16 +22,18 @@ from runtime.run_request import RunRequest
 from runtime.torch_here import torch_here
 from ui.comm_cost.table import offer
 from ui.figures.time_against_payload import time_against_payload
+from ui.question import Choice, Switch, ask
 from ui.scenes import Page
 from ui.two_way_tp import charts, live_run, rows_runs
 from ui.two_way_tp import charts_scaling as scaling_charts
 from ui.two_way_tp import rows as rows_of
 from ui.two_way_tp import rows_scaling as scaling_rows
 from ui.two_way_tp import words_bench as words
-from ui.two_way_tp.words import BETWEEN
+from ui.two_way_tp.words import BACKENDS, BETWEEN
 
+TWO_ARMS = "two arms"
 NOTES = {
-    "two arms": ("bench.note_figure", "bench.note_wires"),
+    TWO_ARMS: ("bench.note_figure", "bench.note_wires"),
     "the wires": ("bench.note_fit", "bench.note_wires"),
     "the width": ("bench.note_width", "bench.note_memory"),
     "two replicas": ("bench.note_full", "bench.note_prompts"),
@@ -39,6 +41,19 @@ NOTES = {
 }
 MORE = ("two replicas", "two hosts")
 TWO_HOSTS = captures.CAPTURES.parent / "two_hosts"
+
+
+@dataclass(frozen=True)
+class BenchQuestion:
+    """What the bench asks."""
+
+    model: str = ask(MINI_GPT.key, Choice(tuple(GPTS)[:3]), "says.model")
+    wire: str = ask("TCP", Choice(tuple(BACKENDS)), "says.between_ranks")
+    figure: str = ask(TWO_ARMS, Choice(tuple(NOTES)), "says.figure")
+    more: bool = ask(False, Switch(), "says.more", "says.all_bench_s_figures")
+
+
+BenchPage = Page[BenchQuestion]
 
 
 @dataclass(frozen=True)
@@ -57,12 +72,12 @@ class Bench:
     refused: str
     link: LinkSpec | None
     hosts: tuple[tuple[str, RunLog], ...]
-    page: Page
+    page: BenchPage
 
     @property
     def figures(self) -> Mapping[str, Callable[[], None]]:
         """The figures there are, by the name they are chosen by."""
-        drawings = {"two arms": self.two_arms, "the wires": self.links}
+        drawings = {TWO_ARMS: self.two_arms, "the wires": self.links}
         if self.curve is not None:
             drawings["the width"] = self.width
         drawings["two replicas"] = self.replicas
@@ -70,10 +85,15 @@ class Bench:
             drawings["two hosts"] = self.two_hosts
         return drawings
 
-    def choose(self) -> str:
-        """Which figure is drawn: one of the first three, and with *More* one of all."""
+    @property
+    def shown(self) -> str:
+        """The figure that is asked for, of those there are."""
+        return self.page.offered("figure", list(self.figures), TWO_ARMS)
+
+    def draw_choice(self) -> None:
+        """Draw the choice of a figure: one of the first three, and with *More* one of all."""
         names = list(self.figures)
-        return self.page.figure_of([one for one in names if one not in MORE], [one for one in names if one in MORE])
+        self.page.figure_of([one for one in names if one not in MORE], [one for one in names if one in MORE])
 
     def fields(self) -> Mapping[str, object]:
         between = named("two_way_tp", self.between)
@@ -137,8 +157,10 @@ def ends(runs: Sequence[tuple[str, Capture]]) -> list[tuple[str, Capture]]:
     ]
 
 
-def open_bench(page: Page, runs: tuple[tuple[str, Capture], ...], backend: str, between: str) -> Bench:
-    """The bench of a page: its recorded runs, and the curve of the link that was chosen."""
+def open_bench(page: BenchPage, runs: tuple[tuple[str, Capture], ...]) -> Bench:
+    """Return the bench of a page: its recorded runs, and the curve of the link that was chosen."""
+    between = page.question.wire
+    backend = BACKENDS[between]
     scenario, refused = page.scenario.timed, ""
     model, gpu = scenario.model_spec, scenario.gpu_spec
     asked = (scenario.weight_dtype, scenario.batch, scenario.prompt_tokens)
@@ -171,13 +193,14 @@ def newest_link(runs: Sequence[Capture], backend: str) -> LinkSpec | None:
     return max(newest, key=itemgetter(0))[1] if newest else None
 
 
-def draw(page: Page, bench: Bench, drawn: str, own: Capture | None, model: str, link: str) -> None:
-    """The chosen figure, with the button that runs it here where the figure is of runs."""
+def draw(page: BenchPage, bench: Bench, own: Capture | None) -> None:
+    """Draw the chosen figure, with the button that runs it here where the figure is of runs."""
+    drawn, model, link = bench.shown, page.question.model, BACKENDS[page.question.wire]
     figure, margin = page.split()
     with figure:
         # a place of its own, so that the figure under it keeps its own where there is none
         with st.container():
-            if drawn == "two arms" or (drawn == "the wires" and not page.look.present):
+            if drawn == TWO_ARMS or (drawn == "the wires" and not page.look.present):
                 _live(page, model, link)
         bench.figures[drawn]()
     with margin:
@@ -198,7 +221,7 @@ def draw(page: Page, bench: Bench, drawn: str, own: Capture | None, model: str, 
             )
 
 
-def _live(page: Page, model: str, link: str) -> None:
+def _live(page: BenchPage, model: str, link: str) -> None:
     can = torch_here()
     backend = can.backend if can.backend == "nccl" else link
     label = page.label(

@@ -9,28 +9,29 @@ import json
 import streamlit as st
 
 from core.errors import ShardlabError
+from core.two_way_tp.predictions import MINI_GPT
 from runtime import captures
 from runtime.captures import Capture
+from runtime.content import slug
 from runtime.prose import explained, said
 from runtime.quantities import local
 from runtime.refusals import translated
 from runtime.run_request import RunRequest
 from runtime.torch_here import TorchHere
 from runtime.torchrun import Outcome, TorchRun, start
+from ui import address
+from ui.course.pages import entry
 from ui.prose import escape
 
 NAME = "this machine"
-_CAPTURE, _GOING, _ENDED, _ARRIVED = "_live_capture", "_live_going", "_live_ended", "_live_arrived"
+_CAPTURE, _GOING, _ENDED = "_live_capture", "_live_going", "_live_ended"
 _LINES = "_live_lines"
 _SHOWN_LINES = 9
 
 
-def arrived() -> tuple[Capture | None, bool]:
-    """The run that this visit made, and whether it came in just now.
-
-    Ask before the control that chooses a run is drawn.
-    """
-    return st.session_state.get(_CAPTURE), bool(st.session_state.pop(_ARRIVED, False))
+def own_run() -> Capture | None:
+    """Return the run that this visit made, if it made one."""
+    return st.session_state.get(_CAPTURE)
 
 
 def panel(request: RunRequest, can: TorchHere, label: str, refused: str) -> None:
@@ -41,8 +42,8 @@ def panel(request: RunRequest, can: TorchHere, label: str, refused: str) -> None
     if not can.can_run:
         region.markdown(f":gray[{escape(translated(can.why_not))} {escape(refused)}]")
         return
-    if region.button(label, key="live_start", icon=":material/play_arrow:", type="primary"):
-        region.button(said("two_way_tp", "says.cancel"), key="live_cancel", shortcut="X")
+    if region.button(label, key="live_start", icon=":material/play_arrow:", type="primary", on_click=address.press):
+        region.button(said("two_way_tp", "says.cancel"), key="live_cancel", shortcut="X", on_click=address.press)
         _run(request)
     elif ended := st.session_state.get(_ENDED):
         (st.caption if ended == _cancelled() else st.error)(escape(ended))
@@ -109,4 +110,6 @@ def _keep(outcome: Outcome) -> None:
     except ShardlabError as error:
         st.session_state[_ENDED] = f"{explained(error)}."
         return
-    st.session_state[_CAPTURE], st.session_state[_ARRIVED] = made, True
+    st.session_state[_CAPTURE] = made
+    if made.log.model == MINI_GPT:
+        address.put({f"{entry('two_way_tp').prefix}_run": slug(NAME)})

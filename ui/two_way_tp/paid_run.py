@@ -12,11 +12,11 @@ from runtime.paid_run import FOLDER, MANIFEST
 from runtime.prose import said
 from runtime.quantities import local
 from runtime.torch_here import live_runs_allowed
-from ui import inputs
+from ui import address
 from ui.prose import escape
+from ui.question import Number, Whole, ask
 from ui.scenes import Page
 from ui.two_way_tp.words_bench import paid_fields
-from ui.unseen import out_of_sight
 
 GPUS = 2
 ROWS = 4
@@ -24,34 +24,25 @@ _EDITOR, _STARTED, _NOW = "vendor_survey", "_vendors_started", "_vendors_now"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A price, for how long an instance at it is forgotten, and whether this section is what the page shows."""
+class PaidQuestion:
+    """A price, and for how long an instance at it is forgotten."""
 
-    usd_per_hour: float
-    forgotten_hours: int
-    shown: bool
-
-    def fields(self) -> Mapping[str, object]:
-        """The numbers of the section's prose. The ledger is read only where they are shown.
-
-        Raises LedgerError where the ledger was edited.
-        """
-        if not self.shown:
-            return {}
-        money = BudgetGuard().account() if live_runs_allowed() else account(())
-        return paid_fields(money, self.usd_per_hour, self.forgotten_hours)
+    rate: float = ask(0.7, Number(0.05, 100), "says.dollars_an_hour")
+    forgotten: int = ask(24, Whole(1, 72, slid=True), "says.hours_forgotten")
 
 
-def ask(page: Page, seen: bool) -> Asked:
-    """Ask for a price and for how long it was forgotten."""
-    with st.container(key="paid_controls", horizontal=True, gap="medium") if seen else out_of_sight():
-        rate = page.control(inputs.number, "rate", "says.dollars_an_hour", 0.05, 100.0, 0.7)
-        forgotten = page.control(inputs.slide, "forgotten", "says.hours_forgotten", 1, 72, 24)
-    return Asked(rate, forgotten, seen and page.scene == "build")
+def fields(page: Page[PaidQuestion]) -> Mapping[str, object]:
+    """Return the numbers of the section's prose. Raises LedgerError where the ledger was edited."""
+    money = BudgetGuard().account() if live_runs_allowed() else account(())
+    return paid_fields(money, page.question.rate, page.question.forgotten)
 
 
-def section(page: Page) -> None:
-    """The four steps, in the order in which they are taken."""
+def section(page: Page[PaidQuestion]) -> None:
+    """Draw the four steps, in the order in which they are taken."""
+    with st.container(key="paid_controls", horizontal=True, gap="medium"):
+        page.control("rate")
+        page.control("forgotten")
+    page.fill(fields(page))
     own = live_runs_allowed()
     page.say("paid.body")
     page.say("paid.ledger" if own else "paid.public")
@@ -73,6 +64,7 @@ def survey() -> None:
     filled = st.data_editor(
         st.session_state[_STARTED],
         key=_EDITOR,
+        on_change=address.press,
         hide_index=True,
         column_config={
             "vendor": st.column_config.TextColumn(said("tables", "head.vendor"), max_chars=40),

@@ -1,13 +1,14 @@
 """A run as it is read: where its time went, its letters on a clock, its lines, and what goes wrong."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
 from core.two_way_tp.run_log import RunLog, Slowed, Step
 from runtime.captures import Capture
 from runtime.kept import kept, kept_of
-from ui import inputs
+from ui import address
 from ui.figures.style import Figure
 from ui.scenes import Page
 from ui.startup_log.log_table import answer_table, log_table
@@ -16,7 +17,7 @@ from ui.two_way_tp import charts
 from ui.two_way_tp import rows as rows_of
 
 
-def token_figure(page: Page, log: RunLog, reading: str) -> None:
+def token_figure(page: Page[Any], log: RunLog, reading: str) -> None:
     """Where a token's time goes on one process and on two."""
     table = rows_of.token_bars(log)
     page.figure(charts.stacked_bars(table, page.look), reading, table, "one_token")
@@ -34,7 +35,7 @@ def _marked(log: RunLog, look: Look) -> tuple[Figure, ...]:
     return tuple(charts.letters(rows_of.letters(log, step.number), look) for step in log.steps)
 
 
-def see(page: Page, log: RunLog, step: Step) -> None:
+def see(page: Page[Any], log: RunLog, step: Step) -> None:
     """One letter on both ranks' clocks, and the letters so far: the browser turns by the slider."""
     number, slider = log.steps.index(step), page.key("token")
     with page.beside("see.note_sums", "see.note_gather"):
@@ -58,30 +59,30 @@ def _slowed(slowed: Slowed, look: Look) -> Figure:
     return charts.stacked_bars(rows_of.slowed_bars(slowed), look)
 
 
-def count(page: Page, capture: Capture, logs: Sequence[RunLog]) -> None:
+def count(page: Page[Any], capture: Capture, logs: Sequence[RunLog]) -> None:
     """Every line of the run beside its prediction; the browser turns its figure to the other runs on offer."""
     log = capture.log
     with st.container(key="aside_manifest", horizontal=True, vertical_alignment="center"):
         page.say("count.source")
         with st.popover(page.label("says.manifest"), width="content"):
             st.code(capture.result_text, language="json")
-        st.button(page.label("says.run_here"), on_click=inputs.remember, args=(page.key("scene"), "Bench"))
+        st.button(page.label("says.run_here"), on_click=address.write, args=({page.key("scene"): "bench"},))
     rows = rows_of.log_rows(rows_of.shown(log))[int(page.look.present) :]
     meanings = {topic: page.prose.plain(f"count.{topic}") for topic in rows_of.SHOWN_TOPICS}
     st.html(log_table(rows, meanings, page.prose.plain("count.table"), page.look.present))
     if page.look.present:
         return
-    chart = page.turning([_token(one, page.look) for one in logs], logs.index(log), page.key("run_shown"))
+    chart = page.turning([_token(one, page.look) for one in logs], logs.index(log), page.key("run"))
     page.figure(chart, "count.reading", lambda: rows_of.token_bars(log), "one_token")
 
 
-def break_it(page: Page, log: RunLog, kind: str, logs: Sequence[RunLog]) -> None:
+def break_it(page: Page[Any], log: RunLog, kind: str, logs: Sequence[RunLog]) -> None:
     """What one mistake does to the run: another answer, or the same answer late."""
     if kind == "slow":
         slowed = [one.slowed for one in logs if one.slowed]
         if log.slowed:
             drawn = [_slowed(one, page.look) for one in (slowed if len(slowed) == len(logs) else [log.slowed])]
-            chart = page.turning(drawn, logs.index(log) % len(drawn), page.key("run_shown"))
+            chart = page.turning(drawn, logs.index(log) % len(drawn), page.key("run"))
             page.figure(chart, "break_it.reading_slow", rows_of.slowed_bars(log.slowed), "slow_rank")
         return
     page.say("break_it.ask")
