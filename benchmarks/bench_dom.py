@@ -57,7 +57,7 @@ OPEN_SCENE = '[class*="st-key-scene_"]'
 SLIDER = '[data-testid="stSlider"] input'
 SCRUBBER = ".player input[type=range]"
 LAB_01, LAB_04 = "sharding_math?shard_scene=see", "pipeline_bubble?pipe_scene=see"
-BREAK_IT, WIDTHS = "pipeline_bubble?pipe_scene=break_it", "two_way_tp?real_scene=bench&real_figure=the+width"
+BREAK_IT, WIDTHS = "pipeline_bubble?pipe_scene=break_it", "two_way_tp?real_scene=bench&real_figure=the_width"
 OPTION = "[role=radio]"
 STAGES = f".st-key-pipe_p {OPTION}"
 LAB_01_WRONG, PICKER = "sharding_math?shard_scene=break_it", "strategy?strategy_scene=picker"

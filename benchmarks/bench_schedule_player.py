@@ -16,7 +16,7 @@ from playwright.sync_api import Page, sync_playwright
 from benchmarks.served import start_server, stop_server
 from scripts.settled import FLAGS, settle
 
-QUERY = "pipe_scene=Bench&pipe_figure=the+run&pipe_bench_p=64&pipe_bench_m=1024"
+QUERY = "pipe_scene=bench&pipe_figure=the_run&pipe_bench_p=64&pipe_bench_m=1024"
 SECONDS = 5
 
 COUNT = """seconds => new Promise(done => {

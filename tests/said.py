@@ -10,6 +10,7 @@ import pyarrow as pa
 from streamlit.testing.v1 import AppTest
 
 from runtime import content
+from runtime.content import slug
 from ui.figures.parts import PART
 
 _SPOKEN = ("title", "subheader", "markdown", "caption", "error", "warning", "info")
@@ -117,3 +118,9 @@ def stems(name: str = content.ENGLISH) -> list[str]:
 def fields_of(text: str) -> set[str]:
     """The first name of every field in a text: what whoever shows it must know."""
     return {path.partition(".")[0] for path, _ in content.FIELD.findall(text)}
+
+
+def in_address(value: object) -> str:
+    """An option of the code as an address has it: by its key where it is said in words, else as it is."""
+    text = str(value)
+    return slug(text) if " " in text or text != text.lower() else text

@@ -127,8 +127,8 @@ def remarks(
     if opened != page:
         return []
     said = refused(came)
-    if gone := {name for name, text in current().items() if name in said and came.get(name) == text}:
-        _put({name: text for name, text in current().items() if name not in gone})
+    if gone := [name for name, text in current().items() if name in said and came.get(name) == text]:
+        put(dict.fromkeys(gone))
     strangers = [name for name in came if name not in SHARED and name not in set(known)]
     return [*of_scenario, *said.values(), *(word("address.stranger", name=name[:40]) for name in sorted(strangers))]
 

@@ -240,6 +240,18 @@ def read(question: type[T], prefix: str, stem: str, address: Mapping[str, str]) 
     return question(**values), refused
 
 
+def respelled(question: type[Any], prefix: str, stem: str, address: Mapping[str, str]) -> dict[str, str]:
+    """Return the parts of an address that are written otherwise than `write` does: `2,5` for 2.5."""
+    asked_now, refused = read(question, prefix, stem, address)
+    plain = {}
+    for one in asked(question, prefix).values():
+        if one.address in address and one.address not in refused:
+            text = one.kind.write(getattr(asked_now, one.name), stem)
+            if text != address[one.address]:
+                plain[one.address] = text
+    return plain
+
+
 def refusal(name: str, text: str, rule: RefusedError) -> str:
     """Return the sentence that says which value of an address was ignored, and what was expected."""
     expected = word(f"address.{rule.expected}", **rule.values)

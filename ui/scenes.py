@@ -254,8 +254,10 @@ class Page(PageParts, Generic[Q]):
         if entry is self.entry and scene:
             opened = {self.key("scene"): None if scene == self.names[0] else scene}
             st.button(label, key=key, shortcut=shortcut, type=type, on_click=address.write, args=(opened,))
-        elif st.button(label, key=f"{key}_page", shortcut=shortcut, type=type, on_click=address.press):
-            st.switch_page(entry.path, query_params=address.of(entry, scene))
+        else:
+            st.button(
+                label, key=f"{key}_page", shortcut=shortcut, type=type, on_click=shell.go, args=(entry, scene)
+            )
 
 
 Fields: TypeAlias = Callable[[Page[Q]], Mapping[str, object]]
@@ -293,6 +295,7 @@ def _play(
     entry = course.entry(stem)
     with shell.scene(stem) as told:
         page = _open(entry, asks, asking, only or entry.names)
+        address.put(question.respelled(asks, entry.prefix, stem, address.current()))
         known = _names(entry, asks, asking)
         ignored = address.remarks(stem, known, lambda came: _refused(entry, asks, asking, page.names, came))
         shell.say_what_was_ignored(told.notice, ignored)

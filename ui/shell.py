@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from threading import Timer
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -36,8 +36,11 @@ _TITLE = "_title"
 FIGURES_AFTER_S = 3.0
 """By then the first visitor of a fresh server has the first words."""
 
-_DRAWN_OF = "_drawn_of"
-"""Of what the shell was drawn: the scenario, the visit, its language and its colors."""
+_ENTERED = "_entered"
+"""Whether the entry has run before the page, in this run."""
+
+_THERE, _DRAWN_OF = "_there", "_drawn_of"
+"""Where a button leads; and of what the shell was drawn: the scenario, the visit, its language and its colors."""
 
 _FIRST = {f"{page.prefix}_scene": page.names[0] for page in PAGES}
 """The scene that each page opens on, by its name in the address."""
@@ -83,7 +86,6 @@ def _read(sheet: Path) -> str:
 
 def navigation() -> StreamlitPage:
     """Declare the course's pages and return the one that is asked for."""
-    st.session_state["_shell"] = True
     # one each a run, for a page notes whether it has been run
     return st.navigation([copy(page) for page in _declared(content.language())], position="hidden")
 
@@ -100,11 +102,15 @@ def declared(entry: Entry) -> StreamlitPage:
 
 
 def boot() -> None:
-    """Guard of every page: on the first visit to a fresh server Streamlit runs a deep-linked page file alone.
+    """Guard every page: on the first visit to a fresh server Streamlit runs a deep-linked page file alone.
 
     Declaring the navigation tells it that this is no bare `pages/` app; the rerun then starts at the entry.
     """
-    if "_shell" not in st.session_state:
+    if st.session_state.pop(_ENTERED, False):
+        return
+    address.begin()
+    language.speak()
+    if st.session_state.get(_DRAWN_OF) != _drawn_of():
         navigation()
         st.rerun()
 
@@ -134,6 +140,7 @@ def run() -> None:
                 told.said = page.title
                 notes.draw()
         else:
+            st.session_state[_ENTERED] = True
             page.run()
 
 
@@ -148,6 +155,19 @@ class Told:
     """For the notes in another window."""
 
 
+class There(NamedTuple):
+    """Where a button leads: a scene of another page, or its first one."""
+
+    entry: Entry
+    scene: str
+
+
+def go(entry: Entry, scene: str) -> None:
+    """Have the run that follows go on to another page. For a button's `on_click`."""
+    address.press()
+    st.session_state[_THERE] = There(entry, scene)
+
+
 @contextmanager
 def scene(stem: str) -> Iterator[Told]:
     """Have the caller draw what a page shows, and tell the browser of it.
@@ -156,6 +176,8 @@ def scene(stem: str) -> Iterator[Told]:
     """
     address.begin()
     language.speak()
+    if there := st.session_state.pop(_THERE, None):
+        st.switch_page(there.entry.path, query_params=address.of(there.entry, there.scene))
     if st.session_state.get(_DRAWN_OF) != _drawn_of():
         st.rerun()
     told = Told(st.container())

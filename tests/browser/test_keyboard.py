@@ -272,7 +272,7 @@ def test_each_view_is_one_entry_of_the_history_and_back_and_forward_bring_it(app
 
 
 def test_a_reload_finds_a_player_where_it_was_left(app, open_page):
-    page = open_page(f"{app}/pipeline_bubble?pipe_scene=See+it")
+    page = open_page(f"{app}/pipeline_bubble?pipe_scene=see")
     for _ in range(3):
         page.locator("figure.player [data-do=on]").click()
     page.reload()

@@ -10,7 +10,7 @@ from tests.browser.test_every_page import lasting
 from ui.sharding_math.rows import RANKS
 
 SEE = "sharding_math?shard_scene=see"
-FOUR = f"{SEE}&shard_layer=Row&shard_ranks=4"
+FOUR = f"{SEE}&shard_layer=row&shard_ranks=4"
 STEPS = ["whole", "shard", "local matmul", "all-reduce", "compare"]
 
 
@@ -168,7 +168,7 @@ LAYERS = {
 
 
 def test_every_layer_can_be_walked(app, open_page):
-    page = drawn(open_page(f"{app}/{SEE}&shard_layer=Attention"))
+    page = drawn(open_page(f"{app}/{SEE}&shard_layer=attention"))
     for layer, names in LAYERS.items():
         page.locator(".st-key-shard_layer_shown").get_by_text(layer, exact=True).click()
         settle(page)
@@ -260,7 +260,7 @@ def test_a_clicker_steps_every_projected_figure_and_nothing_of_it_is_ever_cut(ap
 
 def test_an_answer_by_hand_is_graded_with_its_unit(app, open_page):
     """8 KB is not 8 KiB, and one all-reduce a layer is half of them."""
-    page = open_page(f"{app}/sharding_math?shard_scene=count&shard_count=by+hand&shard_level=blank")
+    page = open_page(f"{app}/sharding_math?shard_scene=count&shard_count=by_hand&shard_level=blank")
     for number, (answer, said) in enumerate(
         [("8 KB", "A KB has a thousand bytes"), ("32", "This is half of it")], start=1
     ):

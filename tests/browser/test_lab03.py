@@ -11,8 +11,8 @@ from runtime.measurements import example_paste
 from tests.browser.conftest import arrive, settle, wait_for_address
 from ui.theme import LIGHT
 
-ROUNDS = "comm_cost?bill_scene=see&bill_view=the+wire&bill_numbers=the+lab's+napkin"
-TABLE = "comm_cost?bill_scene=bench&bill_figure=your+table&tp=8"
+ROUNDS = "comm_cost?bill_scene=see&bill_view=the_wire&bill_numbers=the_lab_s_napkin"
+TABLE = "comm_cost?bill_scene=bench&bill_figure=your_table&tp=8"
 
 
 @pytest.fixture

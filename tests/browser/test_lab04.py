@@ -178,7 +178,7 @@ def test_with_reduced_motion_play_shows_the_end_at_once(player):
 def test_playing_64_by_1024_sends_nothing_to_the_server(app, open_page):
     """And moves: at four times the speed the whole run lasts seven and a half seconds."""
     page = open_page(
-        f"{app}/pipeline_bubble?pipe_scene=bench&pipe_figure=the+run&pipe_bench_p=64&pipe_bench_m=1024"
+        f"{app}/pipeline_bubble?pipe_scene=bench&pipe_figure=the_run&pipe_bench_p=64&pipe_bench_m=1024"
     )
     page.emulate_media(reduced_motion="no-preference")
     page.evaluate(
@@ -230,7 +230,7 @@ def test_the_figure_is_saved_as_svg_as_it_stands(player, tmp_path):
 def test_on_a_phone_a_deadlock_is_told_without_scrolling_sideways(app, open_page):
     """Eight ranks that wait, each in a line of text that ends within the screen."""
     page = drawn(
-        open_page(f"{app}/pipeline_bubble?pipe_scene=break_it&pipe_wrong=a+deadlock", width=390, height=844)
+        open_page(f"{app}/pipeline_bubble?pipe_scene=break_it&pipe_wrong=a_deadlock", width=390, height=844)
     )
     lines = page.locator("figure.player .notes li")
     assert lines.count() == 8

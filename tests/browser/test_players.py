@@ -12,7 +12,7 @@ from tests.browser.heard import STEPPED, hear
 SCHEDULE = "pipeline_bubble?pipe_scene=see"
 PLAYERS = {
     "schedule": SCHEDULE,
-    "ring": "comm_cost?bill_scene=see&bill_view=the+wire",
+    "ring": "comm_cost?bill_scene=see&bill_view=the_wire",
     "stepper": "sharding_math?shard_scene=see",
     "journey": "?",
 }

@@ -35,6 +35,12 @@ def drawn(at):
     return json.loads(still.proto.json)["svgs"][0]
 
 
+def shell_told(at):
+    """What the browser is told of the page."""
+    (shell,) = [part for part in at.get("bidi_component") if part.proto.component_name == "shardlab_shell"]
+    return json.loads(shell.proto.json)
+
+
 def hand(at):
     """What a phone is told of its rank; None where it has none."""
     told = [part for part in at.get("bidi_component") if part.proto.component_name == "shardlab_pass_player"]
@@ -42,9 +48,9 @@ def hand(at):
 
 
 def test_a_room_is_opened_joined_begun_passed_and_ends_with_one_sum(wall, clock):
-    code = wall.session_state["room"]
+    code = wall.query_params["room"]
     ada, bob = (opened(room=code) for _ in range(2))
-    assert ada.session_state["cluster_scene"] == "ring"
+    assert ada.query_params["cluster_scene"] == "ring"
     assert "Your rank comes" in text_of(ada)
     wall.run()
     assert "2 phones are here; 1 rank is simulated." in text_of(wall)
@@ -64,13 +70,13 @@ def test_a_room_is_opened_joined_begun_passed_and_ends_with_one_sum(wall, clock)
     assert "3 of 3 ranks hold the same sum" in text_of(wall)
     assert hand(ada)["held"] == hand(bob)["held"] == [list(chunk) for chunk in ROOMS.ring(code).standing().sums]
     assert "4 rounds" in drawn(wall)
-    assert "same sum" in wall.session_state["_said"]  # and a screen reader is told so
+    assert "same sum" in shell_told(wall)["said"]  # and a screen reader is told so
     late = opened(room=code)
     assert "You get a rank when the next one begins" in text_of(late)
 
 
 def test_the_wall_says_whom_all_wait_for_and_passes_for_who_fell_silent(wall, clock):
-    code = wall.session_state["room"]
+    code = wall.query_params["room"]
     ada = opened(room=code)
     wall.button(key="start_ring").click().run()
     clock["ring"] += 9
@@ -90,16 +96,16 @@ def test_the_wall_says_whom_all_wait_for_and_passes_for_who_fell_silent(wall, cl
 
 
 def test_a_phone_may_leave_and_come_back(wall):
-    ada = opened(room=wall.session_state["room"])
+    ada = opened(room=wall.query_params["room"])
     ada.button(key="ring_leave").click().run()
     assert "You have left the ring" in text_of(ada)
-    assert ROOMS.ring(wall.session_state["room"]).present() == 0
+    assert ROOMS.ring(wall.query_params["room"]).present() == 0
     ada.button(key="ring_back").click().run()
-    assert ROOMS.ring(wall.session_state["room"]).present() == 1
+    assert ROOMS.ring(wall.query_params["room"]).present() == 1
 
 
 def test_a_learner_neither_begins_nor_ends_a_ring(wall):
-    code = wall.session_state["room"]
+    code = wall.query_params["room"]
     for visit in (opened("cluster", room=code), opened("cluster", room=code, chair="guessed", present="true")):
         for key in ("open_ring", "start_ring", "stop_ring", "again_ring", "pass_for"):
             with pytest.raises(KeyError):
@@ -109,8 +115,8 @@ def test_a_learner_neither_begins_nor_ends_a_ring(wall):
 def test_two_sizes_of_chunk_give_alpha_and_beta_and_the_slow_rank_its_cost(wall, clock):
     """Simulated ranks: α of 1 s and half a second a number, so that the fit is known; then one waits 5 s."""
     ring, code, key = (
-        ROOMS.ring(wall.session_state["room"]),
-        *(wall.session_state[name] for name in ("room", "chair")),
+        ROOMS.ring(wall.query_params["room"]),
+        *(wall.query_params[name] for name in ("room", "chair")),
     )
     for number, asked in enumerate(((3, 1), (3, 4), (3, 4, 2))):
         assert ring.start(*asked)
@@ -140,10 +146,10 @@ def test_a_room_that_is_gone_is_said_on_the_phone_and_the_wall_opens_another():
 def test_what_a_browser_sends_in_place_of_a_press_passes_nothing(wall, clock):
     from ui.cluster import phone
 
-    ada = opened(room=wall.session_state["room"])
+    ada = opened(room=wall.query_params["room"])
     wall.button(key="start_ring").click().run()
     ada.run()
-    ring = ROOMS.ring(wall.session_state["room"])
+    ring = ROOMS.ring(wall.query_params["room"])
     for told in (
         None,
         [],

@@ -11,7 +11,7 @@ from runtime import content
 from runtime.content import slug
 from runtime.measurements import example_paste
 from tests.core.links.printed_tables import table as printed
-from tests.said import disagreements, shown
+from tests.said import disagreements, in_address, shown
 from ui.comm_cost.bench import FIGURES, FIRST, TABLE
 from ui.comm_cost.bench_serving import APART
 from ui.comm_cost.rows_slips import CHOICES
@@ -31,7 +31,7 @@ def opened(panel=False, **query):
     at = AppTest.from_file(str(ENTRY), default_timeout=60)
     at.session_state["_scenario_open"] = panel
     for name, value in query.items():
-        at.query_params[name] = str(value)
+        at.query_params[name] = in_address(value)
     at.switch_page("pages/3_comm_cost.py")
     return at.run()
 
@@ -45,7 +45,7 @@ def text_of(at):
 
 def pasted(text, **query):
     """The page with a text in the field of `your table`."""
-    at = opened(bill_scene="Bench", bill_figure=TABLE, **query)
+    at = opened(bill_scene="bench", bill_figure=TABLE, **query)
     return at.text_area[0].set_value(text).run()
 
 
@@ -53,7 +53,7 @@ def pasted(text, **query):
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
 @pytest.mark.parametrize("figure", FIGURES)
 def test_every_figure_of_the_bench_is_drawn(figure, scenario):
-    at = opened(bill_scene="Bench", bill_figure=figure, **scenario)
+    at = opened(bill_scene="bench", bill_figure=figure, **scenario)
     assert not at.exception
     assert "{{" not in text_of(at)
     assert "nan" not in text_of(at).split()
@@ -67,7 +67,7 @@ def test_every_figure_of_the_bench_is_drawn(figure, scenario):
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
 @pytest.mark.parametrize("slip", CHOICES)
 def test_every_slip_is_drawn_beside_the_right_reading(slip, scenario):
-    at = opened(bill_scene="Break it", bill_slip=slip, **scenario)
+    at = opened(bill_scene="break_it", bill_slip=slip, **scenario)
     assert not at.exception
     assert "{{" not in text_of(at)
     assert len(at.get("vega_lite_chart")) == 1
@@ -99,16 +99,14 @@ def test_the_question_is_a_speed_up_and_tells_no_answer_before_it(revealed):
 
 def test_a_step_that_does_not_fit_says_so():
     """Llama 3 70B leaves 70.6 GB on each of two H100, and 141 on one."""
-    assert "does not fit on one H100 SXM" in text_of(
-        opened(model="llama-3-70b", gpu="h100-sxm", bill_scene="See it")
-    )
-    alone = text_of(opened(model="llama-3-70b", gpu="h100-sxm", tp=1, bill_scene="See it"))
+    assert "does not fit on one H100 SXM" in text_of(opened(model="llama-3-70b", gpu="h100-sxm", bill_scene="see"))
+    alone = text_of(opened(model="llama-3-70b", gpu="h100-sxm", tp=1, bill_scene="see"))
     assert "This step cannot run" in alone
 
 
 def test_nvlink_is_cheaper_than_pcie_at_eight_h100():
     """Napkin NVLink beside measured PCIe had it the other way: 6.74 ms against 3.75."""
-    at = opened(model="llama-3-70b", gpu="h100-sxm", tp=8, bill_scene="See it")
+    at = opened(model="llama-3-70b", gpu="h100-sxm", tp=8, bill_scene="see")
     assert not at.dataframe  # of a closed table nothing is sent
     assert not at.get("download_button")
     at.session_state["table_see_0"] = True
@@ -122,7 +120,7 @@ def test_nvlink_is_cheaper_than_pcie_at_eight_h100():
 
 def test_the_bench_computes_as_long_as_the_scenario_unless_it_is_told():
     """Beside a model whose step takes 42 ms, one's own link had the 8 ms of the labs."""
-    large = {"model": "llama-3-70b", "gpu": "h100-sxm", "tp": 8, "bill_scene": "Bench"}
+    large = {"model": "llama-3-70b", "gpu": "h100-sxm", "tp": 8, "bill_scene": "bench"}
     assert "beside 5.27 ms of compute" in text_of(opened(**large))
     assert "beside 1.00 ms of compute" in text_of(opened(**large, bill_step=8))
 
@@ -130,7 +128,7 @@ def test_the_bench_computes_as_long_as_the_scenario_unless_it_is_told():
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 @pytest.mark.parametrize("slow", [0, 50])
 def test_the_link_is_shown_for_any_ranks_and_a_slow_port(ranks, slow):
-    at = opened(bill_scene="See it", bill_view="the wire", bill_wire_n=ranks, bill_phase="prefill", slow=slow)
+    at = opened(bill_scene="see", bill_view="the_wire", bill_wire_n=ranks, bill_phase="prefill", slow=slow)
     assert not at.exception
     assert [element.key for element in at.get("bidi_component")] == ["wire", "shell"]
     assert ("take 1.5 times as long" in text_of(at)) == bool(slow)
@@ -138,9 +136,9 @@ def test_the_link_is_shown_for_any_ranks_and_a_slow_port(ranks, slow):
 
 def test_held_axes_keep_the_clock_of_the_link_though_it_ends_sooner():
     """A ring of eight takes 14 hops, and one of two takes 2."""
-    at = opened(bill_scene="See it", bill_view="the wire", bill_wire_n=8, bill_numbers=NAPKIN)
+    at = opened(bill_scene="see", bill_view="the_wire", bill_wire_n=8, bill_numbers=NAPKIN)
     at.button(key="held_axes").click().run()
-    at.session_state["bill_wire_n"] = 2
+    at.query_params["bill_wire_n"] = str(2)
     at.run()
     link = json.loads(at.get("bidi_component")[0].proto.json)
     assert link["stops"][-1]["at"] == pytest.approx(2 / 14, rel=0.02)
@@ -149,20 +147,20 @@ def test_held_axes_keep_the_clock_of_the_link_though_it_ends_sooner():
 
 def test_a_slow_port_makes_a_prefills_ring_half_as_long_again_and_a_decodes_hardly():
     """16 MiB over 10 GbE, all bytes: 50 % more. 8 KiB, all hops: under a tenth."""
-    link = {"bill_scene": "See it", "bill_view": "the wire", "bill_wire_link": "the network", "slow": 50}
+    link = {"bill_scene": "see", "bill_view": "the_wire", "bill_wire_link": "the_network", "slow": 50}
     assert "ends 10.1 ms later" in text_of(opened(bill_phase="prefill", **link))
     assert "ends 4.92 µs later" in text_of(opened(bill_phase="decode", **link))
 
 
 def test_another_gpu_flips_a_verdict_and_the_page_says_by_how_much():
     """0.386 ms beside 3.35 ms is 10.3 %; 6.82 ms beside 15.9 ms is 30.0 %."""
-    said = text_of(opened(bill_scene="Bench", bill_figure="GPUs", bill_numbers=NAPKIN))
+    said = text_of(opened(bill_scene="bench", bill_figure="gpus", bill_numbers=NAPKIN))
     assert "H200 SXM 141 GB computes for 3.35 ms: NVLink becomes noticeable, 10.3 %" in said
     assert "GeForce RTX 4090 24 GB computes for 15.9 ms: 10 GbE becomes noticeable, 30.0 %" in said
 
 
 def test_a_hop_halved_as_if_it_were_a_round_trip_flips_the_verdict():
-    at = opened(bill_scene="Bench", bill_figure="units", bill_numbers=NAPKIN)
+    at = opened(bill_scene="bench", bill_figure="units", bill_numbers=NAPKIN)
     assert "with a hop read as a round trip it is noticeable at 31.1 %" in text_of(at)
     assert "Gb/s read as GB/s" in list(shown(at))  # and not "gb/s read as gb/s"
 
@@ -182,7 +180,7 @@ def test_a_pasted_table_is_read_fitted_priced_and_offered_as_a_link():
 def test_the_link_button_puts_the_table_into_the_scenario():
     at = pasted(example_paste(), tp=8)
     next(button for button in at.button if button.label == "Use as the link").click().run()
-    assert at.session_state["link"] == "own_1.203_279.5_0_8"
+    assert at.query_params["link"] == "own_1.203_279.5_0_8"
     assert "Use as the link: in use" in {button.label for button in at.button}
 
 
@@ -195,7 +193,7 @@ def test_a_price_at_another_number_of_ranks_says_that_it_is_none_of_the_tables()
 def test_an_own_link_in_the_address_is_one_of_the_scenarios_choices():
     at = opened(panel=True, link="own_0.55_409_3.2_8", tp=4)
     assert not at.exception
-    assert at.selectbox("link_shown").value == "own_0.55_409_3.2_8"
+    assert at.selectbox("link").value == "own_0.55_409_3.2_8"
     assert "Measured with 8 ranks: at 4 it is an extrapolation" in text_of(at)
     assert "Measured with 8 ranks" not in text_of(opened(panel=True, link="own_0.55_409_3.2_8", tp=8))
 
@@ -243,7 +241,7 @@ def test_a_text_as_long_as_a_page_takes_is_told_in_time():
 @pytest.mark.parametrize("garbage", ["", "own_1_0_0_8", "9" * 60, "<b>"])
 def test_garbage_in_the_address_gives_a_page_all_the_same(garbage):
     names = ("bill_figure", "bill_slip", "bill_machine", "bill_view", "bill_overlap", "bill_numbers", "link")
-    at = opened(bill_scene="Bench", **dict.fromkeys(names, garbage))
+    at = opened(bill_scene="bench", **dict.fromkeys(names, garbage))
     assert not at.exception
     assert not at.error
 
@@ -252,15 +250,15 @@ def test_the_bench_opens_with_three_figures_and_keeps_an_address_of_another():
     """The rest stand behind *More*, or open where the address names one."""
     words = content.load("comm_cost")
     for query, figures in (({}, FIRST), ({"bill_more": "true"}, FIGURES)):
-        offered = opened(bill_scene="Bench", **query).button_group(key="bill_figure_shown").options
+        offered = opened(bill_scene="bench", **query).button_group(key="bill_figure").options
         assert list(offered) == [words[f"option.{slug(one)}"] for one in figures]
-    units = opened(bill_scene="Bench", bill_figure="units")
-    assert units.button_group(key="bill_figure_shown").value == "units"
+    units = opened(bill_scene="bench", bill_figure="units")
+    assert units.button_group(key="bill_figure").value == "units"
 
 
 @pytest.mark.parametrize("figure", ["kernels", "batch", "nodes", "ends"])
 def test_a_figure_of_the_bench_is_drawn_with_all_its_fields(figure):
-    at = opened(bill_scene="Bench", bill_figure=figure)
+    at = opened(bill_scene="bench", bill_figure=figure)
     assert not at.exception
     assert "{{" not in text_of(at)
 

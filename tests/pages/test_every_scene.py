@@ -86,14 +86,13 @@ FOLDS = ("details", "more", "brought", "engines", "manifests", "race", "mermaid"
 
 
 def visit(page, held: Mapping[str, str] = MappingProxyType({}), **query: str) -> AppTest:
-    """The app as it stands after a visit to a page with a query, its folds open; fields hold `held`."""
+    """The app as it stands after a visit to a page with a query, its folds open; `held` was pasted into fields."""
     app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
     for scene, number in product(page.names, range(4)):
         app.session_state[f"table_{scene}_{number}"] = True
     for scene, name in product(page.names, FOLDS):
         app.session_state[f"fold_{scene}_{name}"] = True
-    for name, value in held.items():
-        app.session_state[name] = value
+    app.session_state["_texts"] = dict(held)
     for name, value in query.items():
         app.query_params[name] = value
     app.switch_page(page.path)
@@ -130,7 +129,7 @@ def test_a_browser_is_told_of_a_title_once_unless_it_changes(monkeypatch):
     assert told[-1] == "See it · The bill · Shardlab"
     for scene, titles in (("see", ["See it"]), ("count", ["See it", "Count it"]), ("count", ["Count it"])):
         told.clear()
-        app.session_state["bill_scene"] = scene
+        app.query_params["bill_scene"] = str(scene)
         app.run()
         assert told == [f"{title} · The bill · Shardlab" for title in titles]
     told.clear()

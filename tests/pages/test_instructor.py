@@ -69,7 +69,7 @@ def test_a_link_opens_the_scene_it_names(words, address):
     app.run()
     assert not app.exception
     assert page.scenes[scene] == words
-    assert app.session_state[f"{page.prefix}_scene"] == scene
+    assert app.segmented_control(key=f"scenes_{page.prefix}").value == scene
     assert any(element.value.endswith(f": {words}") for element in app.markdown)
     assert not any("Ignored in the address" in element.value for element in app.markdown)
 

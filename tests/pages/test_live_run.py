@@ -56,7 +56,7 @@ def test_a_run_replaces_the_recorded_one_and_can_be_kept(offered):
     """What it printed and wrote, as a recorded run did; that a real one is read so, `test_torchrun.py` holds."""
     made = captures.load("shm-cpu")
     asked = offered(EndedRun("done", tuple(made.lines_text.splitlines()), made.result_text))
-    at = opened(real_scene="Bench", real_figure="two arms", real_wire="shared memory")
+    at = opened(real_scene="bench", real_figure="two_arms", real_wire="shared_memory")
     at.button(key="live_start").click().run()
     assert not at.exception
     assert not at.error
@@ -65,13 +65,13 @@ def test_a_run_replaces_the_recorded_one_and_can_be_kept(offered):
     at.query_params["real_scene"] = "count"
     at.run()
     assert not at.exception
-    assert at.session_state["real_run"] == slug(live_run.NAME)
+    assert at.query_params["real_run"] == slug(live_run.NAME)
 
 
 @pytest.mark.parametrize("status", ["silent", "failed", "overran", "broke"])
 def test_what_was_printed_stays_and_the_next_run_can_be_made(status, offered):
     offered(EndedRun(status))
-    at = opened(real_scene="Bench", real_figure="two arms")
+    at = opened(real_scene="bench", real_figure="two_arms")
     at.button(key="live_start").click().run()
     assert not at.exception
     assert len(at.error) == 1

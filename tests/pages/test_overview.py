@@ -11,7 +11,7 @@ from ui.overview.course_map import ABILITIES
 def test_a_revealed_question_is_counted_in_the_address():
     app = visit(LABS[1], bill_guess="15", done="start.rank")
     app.button(key="reveal").click().run()
-    assert app.session_state["done"] == "start.rank,bill.question"
+    assert app.query_params["done"] == "start.rank,bill.question"
 
 
 def test_the_overview_shows_what_was_answered():

@@ -7,11 +7,11 @@ from streamlit.testing.v1 import AppTest
 def script() -> None:
     import streamlit as st
 
-    from ui.paste import pasted
+    from ui import paste
 
-    shown = st.toggle("shown", True, key="shown")
-    text = pasted("Your log", "log_text", kinds=("txt", "log"), example="an example") if shown else ""
-    st.session_state["seen"] = text
+    if st.toggle("shown", True, key="shown"):
+        paste.draw("Your log", "log_text", kinds=("txt", "log"), example="an example")
+    st.session_state["seen"] = paste.text_in("log_text")
 
 
 def test_a_text_is_returned_and_survives_a_scene_that_does_not_show_it():

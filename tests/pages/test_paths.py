@@ -47,7 +47,7 @@ def test_next_goes_from_a_page_to_the_next_page_of_the_path_and_back_returns():
 
 def test_a_scene_off_the_path_leads_back_to_where_the_path_was_left():
     at = opened("sharding_math", "count", path="50")
-    at.session_state["shard_scene"] = "limits"
+    at.query_params["shard_scene"] = "limits"
     at.run()
     assert {button.key for button in at.button} >= {"back", "next_page"}
     assert place_of(pressed(at, "next")).startswith("8 of 13, ")
@@ -67,7 +67,7 @@ def test_a_path_is_of_scenes_that_there_are(name):
 def test_an_answer_is_hidden_again_on_a_wall_alone():
     at = opened("start_here", "decode", present="true", start_decode_revealed="true")
     at.button(key="hide").click().run()
-    assert at.session_state["start_decode_revealed"] is False
+    assert "start_decode_revealed" not in at.query_params
     assert at.button(key="reveal").label == "Reveal"
     assert opened("start_here", "decode", start_decode_revealed="true").button(key="reveal").disabled
 

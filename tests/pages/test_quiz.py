@@ -39,7 +39,7 @@ def test_a_right_choice_is_told_so_with_its_reason_and_goes_into_the_address():
     assert not app.exception
     assert "Right:" in said(app)
     assert f"1 of {len(paper(SEED))} answered" in said(app)
-    assert Sheet.from_text(app.session_state["quiz_sheet"]).answers == {FIRST.key: FIRST.key_answer}
+    assert Sheet.from_text(app.query_params["quiz_sheet"]).answers == {FIRST.key: FIRST.key_answer}
 
 
 def test_a_known_mistake_is_recognised_and_the_scene_that_teaches_it_is_linked():
@@ -65,7 +65,7 @@ def test_a_number_is_asked_and_answered_in_the_marks_of_the_language():
     app = visit(QUIZ, quiz_sheet=str(SEED), quiz_at=timed.key, lang="es")
     app.text_input(key=f"answer_{SEED}_{timed.key}").set_value(timed.fields["answer"].replace(".", ","))
     app.button(key=next(button.key for button in app.button if button.label == "Responder")).click().run()
-    kept = app.session_state["quiz_sheet"]
+    kept = app.query_params["quiz_sheet"]
     assert Sheet.from_text(kept).answers == {timed.key: timed.fields["answer"]}
     app = visit(QUIZ, quiz_sheet=kept, quiz_at=timed.key, lang="es")
     assert not app.exception
@@ -77,14 +77,14 @@ def test_a_number_is_asked_and_answered_in_the_marks_of_the_language():
 
 def test_all_right_is_a_pass_and_fits_the_address():
     sheet = Sheet(SEED, {question.key: question.key_answer for question in paper(SEED)})
-    app = visit(QUIZ, quiz_scene="Your score", quiz_sheet=sheet.text())
+    app = visit(QUIZ, quiz_scene="score", quiz_sheet=sheet.text())
     assert not app.exception
     assert f"Passed: {len(BANK)} of {len(BANK)}" in said(app).replace("\\", "")
 
 
 def test_a_weak_concept_is_linked_to_the_scene_that_teaches_it():
     sheet = Sheet(SEED, {FIRST.key: next(letter for letter in FIRST.letters if letter != FIRST.key_answer)})
-    app = visit(QUIZ, quiz_scene="Your score", quiz_sheet=sheet.text())
+    app = visit(QUIZ, quiz_scene="score", quiz_sheet=sheet.text())
     assert FIRST.concept in " ".join(link.proto.label for link in app.get("page_link"))
 
 

@@ -50,8 +50,8 @@ def test_a_room_is_off_until_somebody_asks_and_never_on_a_page_that_is_read():
 
 
 def test_learners_send_the_prediction_they_make_and_the_wall_counts_it_and_names_the_slip(wall):
-    code = wall.session_state["room"]
-    assert code == code_of(wall.session_state["chair"])
+    code = wall.query_params["room"]
+    assert code == code_of(wall.query_params["chair"])
     assert f"room={code}" in text_of(wall).replace("\\", "")
     learners = [opened("pipeline_bubble", pipe_scene="question", room=code.lower()) for _ in range(3)]
     for learner, number in zip(learners, (15, 15, 40), strict=True):
@@ -76,7 +76,7 @@ def test_learners_send_the_prediction_they_make_and_the_wall_counts_it_and_names
 
 def test_a_reload_is_the_voter_that_its_browser_kept_and_no_other(wall, monkeypatch):
     """What a visit said before its browser was heard is that voter's; who takes name after name has one vote."""
-    code = wall.session_state["room"]
+    code = wall.query_params["room"]
     first, again = (opened("pipeline_bubble", pipe_scene="question", room=code) for _ in range(2))
     said_in(first, 15)
     said_in(again, 30)
@@ -94,15 +94,15 @@ def test_a_reload_is_the_voter_that_its_browser_kept_and_no_other(wall, monkeypa
 
 
 def test_the_short_address_leads_to_what_the_room_is_asked(wall):
-    code = wall.session_state["room"]
+    code = wall.query_params["room"]
     learner = opened(room=code)
-    assert learner.session_state["pipe_scene"] == "question"
+    assert learner.query_params["pipe_scene"] == "question"
     assert "goes to the room" in text_of(learner)
 
 
 def test_other_settings_are_another_question(wall):
     """At 64 microbatches another share is idle: what is said of it is no answer to what the wall asks."""
-    code = wall.session_state["room"]
+    code = wall.query_params["room"]
     learner = opened("pipeline_bubble", pipe_scene="question", room=code, pipe_m=64)
     assert f"Go to its question](./?room={code})" in text_of(learner)
     said_in(learner, 10)
@@ -111,11 +111,11 @@ def test_other_settings_are_another_question(wall):
 
 def test_a_learner_presides_over_nothing(wall):
     """A code in the address, and a key that is not its own: no button to ask, no count."""
-    code = wall.session_state["room"]
+    code = wall.query_params["room"]
     other = opened("pipeline_bubble", pipe_scene="question", room=code, chair="guessed", present="true")
     assert other.button(key="ask_room").label == "Ask the room"
     other.button(key="ask_room").click().run()
-    assert other.session_state["room"] != code
+    assert other.query_params["room"] != code
     assert ROOMS.asked(code).takes_votes
 
 
@@ -127,7 +127,7 @@ def test_a_race_is_predicted_by_the_room_as_any_other_question():
     wall = opened("placement", place_scene="race", present="true")
     wall.button(key="ask_room").click().run()
     assert not wall.exception
-    code = wall.session_state["room"]
+    code = wall.query_params["room"]
     learner = opened("placement", place_scene="race", room=code)
     learner.session_state["place_race_guess"] = 2
     learner.run()

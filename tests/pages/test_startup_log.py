@@ -66,7 +66,7 @@ def test_what_is_no_log_is_refused_and_kept():
 
 @pytest.mark.parametrize("exercise", exercises(), ids=lambda exercise: exercise.key)
 def test_an_exercise_reveals_only_what_was_committed(exercise):
-    scene = {"log_scene": "What it catches", "log_case": words.exercise("", exercise)}
+    scene = {"log_scene": "exercises", "log_case": words.exercise("", exercise)}
     app = visit(**scene)
     assert not app.exception
     assert app.button(key="show").disabled

@@ -56,4 +56,4 @@ def test_however_many_languages_there_are_the_header_has_one_control_for_them(fr
     assert [button.label for button in opener.button] == ["English", "Español"] == bar(app)
     opener.button[1].click()
     app.run()
-    assert app.session_state["lang"] == "es"
+    assert app.query_params["lang"] == "es"

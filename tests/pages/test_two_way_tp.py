@@ -12,7 +12,7 @@ from core.two_way_tp.reconcile import slowdown
 from core.units import plain
 from runtime import captures
 from runtime.budget import BudgetGuard
-from tests.said import without_terms
+from tests.said import in_address, without_terms
 from ui import learner_panel
 from ui.course.pages import SCENES
 from ui.two_way_tp import paid_run as two_way_tp_paid
@@ -25,7 +25,7 @@ WRONGS = ("one rank slow", "bias on every rank", "sum left out")
 def opened(**query):
     at = AppTest.from_file(str(ENTRY), default_timeout=60)
     for name, value in query.items():
-        at.query_params[name] = str(value)
+        at.query_params[name] = in_address(value)
     at.switch_page("pages/2_two_way_tp.py")
     return at.run()
 
@@ -47,7 +47,7 @@ def test_every_scene_of_every_recorded_run_is_drawn(run, scene):
 @pytest.mark.parametrize("wrong", WRONGS)
 def test_every_way_to_break_it_says_by_how_much(wrong):
     """The bias on every rank is off by 0.13 in a score and changes no sentence; that it is off must be said."""
-    text = text_of(opened(real_scene="Break it", real_wrong=wrong))
+    text = text_of(opened(real_scene="break_it", real_wrong=wrong))
     expected = {
         "one rank slow": "Rank 1 slept 5 ms",
         "bias on every rank": "off by 0.13",
@@ -66,14 +66,14 @@ def test_the_truth_is_the_recorded_slowdown_and_hidden_until_revealed():
 
 def test_the_weights_of_the_log_and_of_the_question_differ_by_the_row_that_is_added():
     """31 rows do not divide by 2, so one of 96 parameters is added."""
-    text = text_of(opened(real_scene="Count it"))
+    text = text_of(opened(real_scene="count"))
     assert "filled up to 32, which adds 96 parameters" in text
 
 
 @pytest.mark.parametrize("run", RUNS)
 def test_a_sleep_costs_about_what_was_slept(run):
     """Against the same sentence without it, not against the run's median."""
-    text = text_of(opened(real_scene="Break it", real_run=run))
+    text = text_of(opened(real_scene="break_it", real_run=run))
     assert 5.0 < float(text.split("so the sleep costs ")[1].split(" ms")[0]) < 6.0
 
 
@@ -81,21 +81,21 @@ def test_the_letter_that_is_shown_first_is_an_ordinary_one():
     """Of 18 letters, four at most are as much nearer the median."""
     steps = [max(rank.ended_s for rank in step.ranks) for step in captures.load("gloo-cpu").log.steps]
     far = [abs(one - median(steps)) for one in steps]
-    shown = opened(real_scene="See it").session_state["real_token"]
+    shown = opened(real_scene="see").session_state["real_token"]
     assert sum(one < far[int(shown) - 1] for one in far) <= 4
 
 
 @pytest.mark.parametrize("letter", [1, 18])
 def test_a_letter_is_shown_with_what_was_written_before_it(letter):
     written = "he went to school"
-    text = text_of(opened(real_scene="See it", real_token=letter))
+    text = text_of(opened(real_scene="see", real_token=letter))
     assert f"→ {written[:letter].strip()}" in text
 
 
 @pytest.mark.parametrize("figure", ["two arms", "the wires"])
 def test_the_bench_draws_its_runs_without_a_button_on_a_shared_server(figure):
     """AppTest has no address, so nothing says that the visitor sits at the machine: no run is offered."""
-    at = opened(real_scene="Bench", real_figure=figure)
+    at = opened(real_scene="bench", real_figure=figure)
     assert not at.exception
     assert len(at.get("vega_lite_chart")) == 1
     assert "Run it here on the CPU" not in [button.label for button in at.button]
@@ -106,7 +106,7 @@ def test_no_address_that_a_visitor_sends_opens_a_run_or_a_file(monkeypatch):
     """A page opened as localhost, through a proxy or by a forged header, on a server that declared nothing."""
     monkeypatch.setattr(type(st.context), "url", "http://localhost:8501/two_way_tp")
     monkeypatch.setenv("LAB_IMPL", "starter")
-    at = opened(real_scene="Bench", real_figure="two arms")
+    at = opened(real_scene="bench", real_figure="two_arms")
     assert "Run it here on the CPU" not in [button.label for button in at.button]
     assert learner_panel.file_here() is None
     monkeypatch.setenv("SHARDLAB_LIVE_RUNS", "1")
@@ -117,14 +117,14 @@ def test_a_public_server_shows_no_ledger_and_no_manifest(monkeypatch, tmp_path):
     ledger = BudgetGuard(tmp_path / "spend.jsonl")
     ledger.record_actual("lab-02", 1.25)
     monkeypatch.setattr(two_way_tp_paid, "BudgetGuard", lambda: ledger)
-    text = text_of(opened(real_scene="Build it", real_build="a paid run")).replace("\\", "")
+    text = text_of(opened(real_scene="build", real_build="a_paid_run")).replace("\\", "")
     assert "$1.25" not in text
     assert "was not declared private" in text
 
 
 def test_three_figures_stand_on_the_bench_and_the_rest_under_more():
     def figures(**query):
-        at = opened(real_scene="Bench", **query)
+        at = opened(real_scene="bench", **query)
         return list(next(one for one in at.get("button_group") if one.proto.label == "Figure").options)
 
     assert figures() == ["two arms", "the links", "the width"]
@@ -134,7 +134,7 @@ def test_three_figures_stand_on_the_bench_and_the_rest_under_more():
 @pytest.mark.parametrize("over", ["TCP", pytest.param("shared memory", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("figure", ["the width", "two replicas", "two hosts"])
 def test_the_bench_draws_every_other_figure_that_was_recorded(figure, over):
-    at = opened(real_scene="Bench", real_figure=figure, real_wire=over)
+    at = opened(real_scene="bench", real_figure=figure, real_wire=over)
     assert not at.exception
     assert not at.error
     assert len(at.get("vega_lite_chart")) == 1
@@ -144,23 +144,23 @@ def test_the_bench_draws_every_other_figure_that_was_recorded(figure, over):
 @pytest.mark.parametrize(("over", "backend"), [("TCP", "gloo"), ("shared memory", "shm")])
 def test_a_link_of_this_machine_becomes_a_link_of_every_lab(over, backend):
     """Two buttons; the scenario then holds α, β and the ranks, and says what the link is."""
-    at = opened(real_scene="Bench", real_figure="the wires", real_wire=over)
+    at = opened(real_scene="bench", real_figure="the_wires", real_wire=over)
     at.button(key="use_network").click().run()
     assert not at.exception
-    used = link(at.session_state["network"])
+    used = link(at.query_params["network"])
     assert (used.name, used.measured_ranks) == (f"this machine ({backend})", 2)
     assert at.button(key="use_network").label == "Use between nodes: in use"
 
 
 def test_a_model_that_fits_no_single_gpu_has_no_replicas_and_is_told_so():
-    at = opened(real_scene="Bench", real_figure="two replicas", model="llama-3-70b")
+    at = opened(real_scene="bench", real_figure="two_replicas", model="llama-3-70b")
     assert not at.exception
     assert "TP=2 is the only way" in at.error[0].value
 
 
 def test_the_meter_counts_what_a_forgotten_instance_costs():
     """$0.70 an hour for a day is $16.80, 5.6 times the lab's $3, which lasts 4.29 hours."""
-    text = text_of(opened(real_scene="Build it", real_build="a paid run")).replace("\\", "")
+    text = text_of(opened(real_scene="build", real_build="a_paid_run")).replace("\\", "")
     assert "If an instance at $0.70 an hour is forgotten for 24 hours, it costs $16.80. That is 5.6 times" in text
     assert "the cap lasts 4.29 hours" in text
 
@@ -170,7 +170,7 @@ def test_the_checklist_reads_the_ledger_and_ends_with_terminating_before_committ
     ledger = BudgetGuard(tmp_path / "spend.jsonl")
     ledger.record_actual("lab-02", 1.25)
     monkeypatch.setattr(two_way_tp_paid, "BudgetGuard", lambda: ledger)
-    text = text_of(opened(real_scene="Build it", real_build="a paid run")).replace("\\", "")
+    text = text_of(opened(real_scene="build", real_build="a_paid_run")).replace("\\", "")
     assert "$1.25 is spent, and $3.75 may still be authorized" in text
     assert text.index("Terminate it, check that it is gone") > text.index("--spin-up")
 
@@ -179,7 +179,7 @@ def test_a_ledger_that_was_edited_stands_as_an_error_where_its_sums_would(monkey
     monkeypatch.setenv("SHARDLAB_LIVE_RUNS", "1")
     (tmp_path / "spend.jsonl").write_text("edited\n")
     monkeypatch.setattr(two_way_tp_paid, "BudgetGuard", lambda: BudgetGuard(tmp_path / "spend.jsonl"))
-    at = opened(real_scene="Build it", real_build="a paid run")
+    at = opened(real_scene="build", real_build="a_paid_run")
     assert not at.exception
     assert "line 1 of the ledger is no entry" in at.error[0].value
 
