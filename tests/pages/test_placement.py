@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from runtime import workers
+from runtime.content import slug
 from runtime.workers import WorkError
 from scripts import plan
 from tests.said import without_terms
@@ -54,7 +55,7 @@ def test_nothing_that_fits_is_said_and_drawn_in_grey():
 
 
 def test_a_refused_size_stands_with_its_equation():
-    said = text(visit(**SEVENTY, place_gpus="6", place_scene="Compare"))
+    said = text(visit(**SEVENTY, place_gpus="6", place_scene="compare"))
     assert "num_attention_heads: 64 = 10 × 6 + 4" in said
 
 
@@ -64,7 +65,7 @@ def test_a_long_list_of_plans_is_cut_and_says_so():
             model="deepseek-v3",
             gpu="h200-sxm",
             place_nodes="8",
-            place_scene="Compare",
+            place_scene="compare",
             network="ib-ndr",
             place_ep="true",
         )
@@ -73,7 +74,7 @@ def test_a_long_list_of_plans_is_cut_and_says_so():
 
 
 def test_a_pin_stands_beside_the_plan_shown():
-    app = visit(**SEVENTY, place_scene="Compare", place_pin="a100-80gb-sxm~nvlink-3~ib-hdr~8~1~8~0~8~1~1~1")
+    app = visit(**SEVENTY, place_scene="compare", place_pin="a100-80gb-sxm~nvlink-3~ib-hdr~8~1~8~0~8~1~1~1")
     assert not app.exception
     table = next(found.value for found in app.dataframe if "pinned" in found.value.columns)
     assert table.pinned.iloc[0] == "TP=8"
@@ -133,7 +134,7 @@ def test_a_pasted_topology_sets_the_node_and_its_domain():
 
 @pytest.mark.parametrize("case", ["TP=8 or TP=4", "one node or two", "TP=8 or two TP=4", "a pipeline", "a mixture"])
 def test_every_worked_case_is_drawn(case):
-    app = visit(place_scene="Worked cases", place_case=case)
+    app = visit(place_scene="cases", place_case=slug(case))
     assert not app.exception
     assert app.get("vega_lite_chart")
     assert "{{" not in text(app)
