@@ -157,6 +157,7 @@ def scene(stem: str) -> Iterator[Told]:
     address.begin()
     language.speak()
     if st.session_state.get(_DRAWN_OF) != _drawn_of():
+        st.session_state.pop("_shell", None)  # a page that runs alone, as in AppTest, then declares its navigation
         st.rerun()
     told = Told(st.container())
     poll.recall(st.session_state.get("shell", {}).get("voter"))
