@@ -1,7 +1,6 @@
 """Place a model on a cluster: every plan judged, one taken, and why."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from core.errors import ShardlabError
 from ui import scenes, tested
@@ -10,18 +9,8 @@ from ui.placement import bench, words
 from ui.placement import load as placement_load
 from ui.placement import race as placement_race
 from ui.placement import scenes as placement_scenes
+from ui.placement.scenes import Question
 from ui.scenes import Page
-
-
-@dataclass(frozen=True)
-class Question(
-    bench.BenchQuestion,
-    placement_scenes.CasesQuestion,
-    placement_load.LoadQuestion,
-    placement_race.RaceQuestion,
-    placement_accuracy.AccuracyQuestion,
-):
-    """What the planner asks."""
 
 
 def fields(page: Page[Question]) -> Mapping[str, object]:

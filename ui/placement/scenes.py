@@ -9,7 +9,7 @@ from core.placement.cases import case_plans
 from ui import tested
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.rows import BillRow
-from ui.placement import answer, bench, charts, more, rows, words
+from ui.placement import accuracy, answer, bench, charts, load, more, race, rows, words
 from ui.placement.bench import BenchPage
 from ui.question import Choice, ask
 from ui.scenes import Page
@@ -25,6 +25,11 @@ class CasesQuestion:
 def _bars(page: Page[Any], drawn: list[BillRow], reading: str, name: str) -> None:
     table = rows.without_details(drawn) if page.look.present else drawn
     page.figure(bill_bars(table, page.look, axis_end_ms(table)), reading, table, name)
+
+
+@dataclass(frozen=True)
+class Question(bench.BenchQuestion, CasesQuestion, load.LoadQuestion, race.RaceQuestion, accuracy.AccuracyQuestion):
+    """What the planner asks."""
 
 
 def plan(page: BenchPage) -> None:
