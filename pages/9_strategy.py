@@ -5,76 +5,53 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.comm_cost.bill import allreduce_payload_bytes
-from core.strategy.block import Block, block_under
 from core.strategy.training.side_by_side import paper_gb, paper_slips
 from core.units import GB
-from runtime.rows import Row
 from ui import beside, scenes, tested
-from ui.strategy import bench as strategy_bench
-from ui.strategy import charts, rows
+from ui.strategy import bench, charts, rows
 from ui.strategy import rows_scenes as scene_rows
 from ui.strategy import scenes as strategy_scenes
+from ui.strategy.bench import StrategyPage
 from ui.strategy.words import everywhere, memory_fields, picker_fields, room_fields, serving_fields, steps
 
-page = scenes.open_page("strategy", asking=("memory",))
-asked = strategy_bench.ask(page)
-scenario, look = page.scenario.timed, page.look
-links = [scenario.link_spec, scenario.network_spec]
+
+def fields(page: StrategyPage) -> Mapping[str, object]:
+    return everywhere(page.scenario.timed)
 
 
-def block_asked() -> Block:
-    return block_under(asked.strategy, scenario.model_spec, asked.block_ranks, 1)
-
-
-def timed() -> list[Row]:
-    payload = allreduce_payload_bytes(scenario.prompt_tokens, scenario.model_spec.hidden_size)
-    return scene_rows.timed(asked.op, asked.room_ranks, payload, asked.over)
-
-
-def fields() -> Mapping[str, object]:
-    """What the open scene's prose names; no other scene's is computed."""
-    here: Mapping[str, object] = {}
-    if page.scene == "memory":
-        here = memory_fields(asked.held)
-    elif page.scene == "picker":
-        here = picker_fields(beside.answered(asked.question), beside.flipped(asked.question))
-    elif page.scene == "block":
-        here = {"talked": sum(one.payload_bytes for one in block_asked().transfers)}
-    elif page.scene == "collectives":
-        here = room_fields(timed(), asked.over)
-    elif page.scene == "serving":
-        here = serving_fields(scenario, *scene_rows.handoffs(asked.request, links))
-    return {**everywhere(scenario), **here}
-
-
-def memory() -> None:
+def memory(page: StrategyPage) -> None:
+    held, view, on_wall = bench.held(page), page.question.view, page.look.present
+    if page.revealed:
+        bench.draw_memory_controls(page)
+    page.fill(memory_fields(held))
     if not page.ask(paper_gb(3), high=120, unit="GB", digits=1, slips=paper_slips()):
         return
-    if not look.present:
+    if not on_wall:
         page.say("memory.paper")
-    if not look.present or asked.view == strategy_bench.HOLDS:
-        parts, ends = rows.memory_parts(asked.held), rows.memory_ends(asked.held)
-        chart = charts.memory_bars(parts, ends, asked.held.capacity_bytes / GB, look)
+    if not on_wall or view == bench.HOLDS:
+        parts, ends = rows.memory_parts(held), rows.memory_ends(held)
+        chart = charts.memory_bars(parts, ends, held.capacity_bytes / GB, page.look)
         page.figure(chart, "memory.reading", parts, "memory")
         with st.container(key="aside_shrinks"):
             page.reading("memory.shrinks")
-    if not look.present or asked.view == strategy_bench.PAYS:
-        paid, sums = rows.saved_and_paid(asked.held), rows.sums(asked.held)
-        page.figure(charts.saved_and_paid(paid, sums, look), "memory.paid", paid, "saved_and_paid")
+    if not on_wall or view == bench.PAYS:
+        paid, sums = rows.saved_and_paid(held), rows.sums(held)
+        page.figure(charts.saved_and_paid(paid, sums, page.look), "memory.paid", paid, "saved_and_paid")
     page.notes_beside("aside_memory", "memory.note", "memory.misread")
 
 
-def picker() -> None:
-    given, flips = beside.answered(asked.question), beside.flipped(asked.question)
-    served = given.question.purpose == "serve"
-    page.errors = tested.columns((given.question.cluster.gpu, given.question.model)) if served else {}
+def picker(page: StrategyPage) -> None:
+    bench.draw_picker_controls(page)
+    question = bench.picker_question(page)
+    given, flips = beside.answered(question), beside.flipped(question)
+    page.fill(picker_fields(given, flips))
+    gpu, model, purpose = question.cluster.gpu, question.model, question.purpose
+    page.errors = tested.columns((gpu, model)) if purpose == "serve" else {}
     figure, margin = page.split()
     with figure:
         page.say("picker.answer" if given.stands else "picker.nothing")
         kinds = scene_rows.kinds(given)
-        page.figure(
-            charts.kinds(kinds, look), f"picker.goal_{given.question.purpose}_{given.question.goal}", kinds, "kinds"
-        )
+        page.figure(charts.kinds(kinds, page.look), f"picker.goal_{purpose}_{question.goal}", kinds, "kinds")
     with margin:
         page.note("picker.flips" if flips else "picker.no_flips")
         if flips:
@@ -84,28 +61,51 @@ def picker() -> None:
             page.table(scene_rows.flip_rows(flips), "picker.flips")
         page.say("picker.trace")
         st.markdown(steps(given))
-        if given.question.purpose == "train":
+        if purpose == "train":
             page.say("picker.untested")
-    if served:
-        tested.beside_times(given.question.cluster.gpu, given.question.model)
+    if purpose == "serve":
+        tested.beside_times(gpu, model)
 
 
-def serving() -> None:
+def block(page: StrategyPage) -> None:
+    page.controls("block", "block_ranks")
+    drawn = bench.block(page)
+    page.fill({"talked": sum(one.payload_bytes for one in drawn.transfers)})
+    strategy_scenes.block(page, page.question.block, page.question.block_ranks, drawn)
+
+
+def collectives(page: StrategyPage) -> None:
+    page.controls("op", "room_ranks", "over")
+    asked, link = page.question, bench.link(page)
+    payload = allreduce_payload_bytes(page.scenario.prompt_tokens, page.scenario.model_spec.hidden_size)
+    timed = scene_rows.timed(asked.op, asked.room_ranks, payload, link)
+    page.fill(room_fields(timed, link))
+    strategy_scenes.collective(page, asked.op, timed)
+
+
+def serving(page: StrategyPage) -> None:
+    page.controls("neighbours", "prompt", "output")
+    scenario, request = page.scenario.timed, bench.request(page)
+    links = [scenario.link_spec, scenario.network_spec]
+    inside, across = scene_rows.handoffs(request, links)
+    page.fill(serving_fields(scenario, inside, across))
     page.errors = tested.columns((scenario.gpu_spec, scenario.model_spec))
     with page.beside("serving.note", "serving.interference"):
-        pays = scene_rows.handoffs(asked.request, links)[1].pays
-        curves = scene_rows.handoff_curves(asked.request, links)
-        chart = charts.handoff_curves(curves, asked.request.prompt_tokens, look)
-        page.figure(chart, "serving.reading_pays" if pays else "serving.reading_not", curves, "handoff")
+        curves = scene_rows.handoff_curves(request, links)
+        chart = charts.handoff_curves(curves, request.prompt_tokens, page.look)
+        page.figure(chart, "serving.reading_pays" if across.pays else "serving.reading_not", curves, "handoff")
     page.notes_beside("aside_serving", "serving.split", "serving.leads")
     tested.beside_times(scenario.gpu_spec, scenario.model_spec)
 
 
-page.play(
+scenes.play(
+    "strategy",
+    bench.Question,
     fields,
+    asking=("memory",),
     memory=memory,
     picker=picker,
-    block=lambda: strategy_scenes.block(page, asked.strategy, asked.block_ranks, block_asked()),
-    collectives=lambda: strategy_scenes.collective(page, asked.op, timed()),
+    block=block,
+    collectives=collectives,
     serving=serving,
 )

@@ -116,6 +116,12 @@ def of(entry: Entry, scene: str = "") -> dict[str, str]:
     return {**shared(), **left, **(entry.scene(scene) if scene else {})}
 
 
+def came_with(page: str) -> Mapping[str, str]:
+    """Return the address that the visit began with, if it began on this page."""
+    opened, came, _ = st.session_state.get(_OPENED, ("", {}, []))
+    return came if opened == page else {}
+
+
 def remarks(
     page: str, known: Iterable[str], refused: Callable[[Mapping[str, str]], Mapping[str, str]]
 ) -> list[str]:

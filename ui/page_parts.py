@@ -49,6 +49,8 @@ class PageParts:
     """What a table of predicted times takes along as it is saved: how far such times were off."""
     data_sheet: Kind = ""
     """Of what the open scene's times are, where they are no prediction: said under it."""
+    not_offered: set[str] = field(default_factory=set)
+    """Names in the address of fields that ask for what there is not now."""
     _splits: Iterator[int] = field(default_factory=count)
     _rows: Iterator[int] = field(default_factory=count)
     _charts: Iterator[int] = field(default_factory=count)
@@ -80,12 +82,14 @@ class PageParts:
         kind = one.kind if options is None else replace(cast("Choice[Any]", one.kind), options=options)
         default = one.default if one.default is not None else usual
         value = getattr(self.question, name)
+        if value is None or (options is not None and value not in options):
+            value = default
         helped = help or (self.label(one.help) if one.help else None)
         address.control(
             one.address,
             kind,
             label or self.label(one.label),
-            default if value is None else value,
+            value,
             default,
             self.entry.stem,
             **({"help": helped} if helped else {}),
@@ -115,6 +119,8 @@ class PageParts:
     def offered(self, name: str, options: Sequence[T], usual: T) -> T:
         """Return what a field asks for where it is one of these, else the usual one."""
         value = getattr(self.question, name)
+        if value not in options and value is not None:
+            self.not_offered.add(asked(type(self.question), self.entry.prefix)[name].address)
         return value if value in options else usual
 
     def figure_of(self, first: Sequence[str], more: Sequence[str]) -> str:

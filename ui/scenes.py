@@ -298,9 +298,9 @@ def _play(
         address.put(question.respelled(asks, entry.prefix, stem, address.current()))
         known = _names(entry, asks, asking)
         ignored = address.remarks(stem, known, lambda came: _refused(entry, asks, asking, page.names, came))
-        shell.say_what_was_ignored(told.notice, ignored)
         shell.entitle(f"{entry.scenes[page.scene]} · {entry.short} · Shardlab")
         page.run(fields, scenes.get(page.scene))
+        shell.say_what_was_ignored(told.notice, [*ignored, *_not_offered(page)])
         told.said, told.view = page.said, f"{stem}_{page.scene}"
         address.leave(entry)
 
@@ -372,6 +372,13 @@ def _refused(
         except RefusedError as rule:
             refused[name] = refusal(name, came[name], rule)
     return refused
+
+
+def _not_offered(page: Page[Any]) -> list[str]:
+    """Return a sentence for each value that the visit came with and that only the page could refuse."""
+    came, now = address.came_with(page.entry.stem), address.current()
+    still = sorted(name for name in page.not_offered if name in came and came[name] == now.get(name))
+    return [refusal(name, came[name], RefusedError("listed")) for name in still]
 
 
 def _asked(entry: course.Entry, scene: str, part: str) -> str:

@@ -57,9 +57,9 @@ def test_a_wrong_diagnosis_is_answered_beside_the_right_one(case):
 def test_a_commitment_goes_into_the_address_and_then_reveals():
     at = opened()
     at.radio[0].set_value("slow_rank").run()
-    assert at.session_state["clinic_answers"] == "c-------"
+    assert at.query_params["clinic_answers"] == "c-------"
     next(button for button in at.button if button.key == "reveal_case").click().run()
-    assert at.session_state["clinic_answers"] == "C-------"
+    assert at.query_params["clinic_answers"] == "C-------"
     assert "That is it." in text_of(at)
     assert "1 of 1" in text_of(at)
 
@@ -68,16 +68,16 @@ def test_a_presenter_may_reveal_without_a_diagnosis():
     at = opened(present="true")
     next(button for button in at.button if button.key == "reveal_case").click().run()
     assert "This is the answer." in text_of(at)
-    assert at.session_state["clinic_answers"] == "!-------"
+    assert at.query_params["clinic_answers"] == "!-------"
 
 
 @pytest.mark.parametrize(
     ("slow", "tp", "late"),
-    [(0, 1, "one slow rank"), (900, 64, "one slow rank"), (40, 8, "every rank a little late")],
+    [(0, 1, "one_slow_rank"), (900, 64, "one_slow_rank"), (40, 8, "every_rank_a_little_late")],
 )
 def test_one_knob_moves_all_three(slow, tp, late):
     at = opened(clinic_scene="straggler", slow=slow, tp=tp, clinic_late=late)
-    assert len(at.get("vega_lite_chart")) == (4 if late == "one slow rank" else 1)
+    assert len(at.get("vega_lite_chart")) == (4 if late == "one_slow_rank" else 1)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from runtime import workers
+from runtime.content import slug
 from runtime.workers import WorkError
 from scripts import plan
 from tests.said import without_terms
@@ -133,7 +134,7 @@ def test_a_pasted_topology_sets_the_node_and_its_domain():
 
 @pytest.mark.parametrize("case", ["TP=8 or TP=4", "one node or two", "TP=8 or two TP=4", "a pipeline", "a mixture"])
 def test_every_worked_case_is_drawn(case):
-    app = visit(place_scene="cases", place_case=case)
+    app = visit(place_scene="cases", place_case=slug(case))
     assert not app.exception
     assert app.get("vega_lite_chart")
     assert "{{" not in text(app)

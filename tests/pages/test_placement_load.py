@@ -38,7 +38,7 @@ def said(at):
     ],
     ids=["usual", "nothing fits", "a mixture", "strict and projected"],
 )
-@pytest.mark.parametrize("scene", ["Under load", "Held to measurements"])
+@pytest.mark.parametrize("scene", ["load", "accuracy"])
 def test_both_tabs_open_whatever_is_placed(scene, query):
     at = opened(scene, **query)
     assert not at.exception
@@ -47,7 +47,7 @@ def test_both_tabs_open_whatever_is_placed(scene, query):
 
 
 def test_a_pasted_benchmark_stands_beside_the_plan():
-    at = opened("Under load", model="qwen2-7b")
+    at = opened("load", model="qwen2-7b")
     at = at.text_area(key="bench_result").set_value(example_bench()).run()
     assert not at.exception
     (table,) = [found.value for found in at.dataframe if "predicted" in found.value]
@@ -55,14 +55,14 @@ def test_a_pasted_benchmark_stands_beside_the_plan():
 
 
 def test_a_paste_without_a_result_is_said_in_its_place():
-    at = opened("Under load")
+    at = opened("load")
     at = at.text_area(key="bench_result").set_value("nothing of the kind").run()
     assert "no benchmark result in this text" in said(at)
     assert at.get("vega_lite_chart")
 
 
 def test_the_nearest_runs_and_every_source_are_listed():
-    at = opened("Held to measurements")
+    at = opened("accuracy")
     nearest, classes, regimes, sources = (found.value for found in at.dataframe[-4:])
     assert len(nearest) == 6
     held = [each.measurement for each in residuals(shipped_table())]
@@ -72,12 +72,12 @@ def test_the_nearest_runs_and_every_source_are_listed():
 
 
 def test_a_source_can_be_looked_at_alone():
-    at = opened("Held to measurements", place_source="vllm-project/vllm issue #16300")
+    at = opened("accuracy", place_source="vllm-project/vllm issue #16300")
     assert "In vllm-project/vllm issue #16300" in said(at)
 
 
 def test_a_pasted_trace_runs_on_the_plan_shown():
-    at = opened("Under load", model="qwen2-7b")
+    at = opened("load", model="qwen2-7b")
     at = at.text_area(key="request_trace").set_value(EXAMPLE_TRACE).run()
     assert not at.exception
     assert "80 requests of the trace" in said(at).replace("\N{NO-BREAK SPACE}", " ")

@@ -18,7 +18,7 @@ def test_nothing_is_run_before_the_guess_is_revealed_or_the_room_is_asked_this(m
     assert not app.button(key="reveal").disabled
     elsewhere = visit(entry("comm_cost"), bill_scene="question", present="true")
     elsewhere.button(key="ask_room").click().run()
-    room = {name: elsewhere.session_state[name] for name in ("room", "chair")}
+    room = {name: elsewhere.query_params[name] for name in ("room", "chair")}
     wall = visit(entry("placement"), **SCENE, **room, prompt="2055", present="true")
     learner = visit(entry("placement"), **SCENE, room=room["room"], prompt="2057")
     assert not ran
@@ -50,8 +50,7 @@ def test_a_held_axis_is_as_long_as_the_race_that_it_was_held_in():
     app = visit(entry("placement"), **SCENE, place_race_revealed="true")
     app.button(key="held_axes").click().run()
     rush = raced(app)
-    app.session_state["place_race_load"] = "light"
-    app.run()
+    app.segmented_control(key="place_race_load").set_value("light").run()
     light = raced(app)
     own = raced(visit(entry("placement"), **SCENE, place_race_load="light", place_race_revealed="true"))
     assert light["times"][-1] == max(rush["times"][-1], own["times"][-1], key=lambda said: float(said.split()[0]))
@@ -78,7 +77,7 @@ def test_a_wall_shows_the_pace_at_the_load_that_is_asked_and_a_laptop_both(load,
 def test_the_guess_waits_while_another_scene_is_open():
     app = visit(entry("placement"), place_scene="limits", place_race_guess="2")
     assert not app.exception
-    assert app.session_state["place_race_guess"] == 2
+    assert app.query_params["place_race_guess"] == "2"
 
 
 @pytest.mark.parametrize("guess", ["9", "x", "0"])
@@ -97,24 +96,22 @@ def test_one_gpu_has_nothing_to_race():
     ("stem", "query", "guess", "key", "other"),
     [
         ("placement", SCENE, "place_race_guess", "place_race_load", "light"),
-        ("comm_cost", {"bill_scene": "question"}, "bill_guess", "tp", 4),
+        ("comm_cost", {"bill_scene": "question"}, "bill_guess", "tp", "4"),
     ],
 )
 def test_a_guess_is_not_held_against_another_answer_and_can_be_made_again(stem, query, guess, key, other):
     shown = guess.replace("guess", "revealed")
     app = visit(entry(stem), **query, **{guess: "4", shown: "true"})
     assert "made your prediction before" not in said(app)
-    app.session_state[key] = other
+    app.query_params[key] = other
     app.run()
     assert "made your prediction before" in said(app)
     assert not app.exception
     held = f"{entry(stem).prefix}_held"
     assert "made your prediction before" in said(
-        visit(
-            entry(stem), **query, **{guess: "4", shown: "true", key: str(other)}, **{held: app.session_state[held]}
-        )
+        visit(entry(stem), **query, **{guess: "4", shown: "true", key: other}, **{held: app.query_params[held]})
     )
     app.button(key="predict_anew").click().run()
     assert "made your prediction before" not in said(app)
     assert app.button(key="reveal").disabled
-    assert not app.session_state[shown]
+    assert shown not in app.query_params

@@ -66,7 +66,7 @@ def test_what_is_no_log_is_refused_and_kept():
 
 @pytest.mark.parametrize("exercise", exercises(), ids=lambda exercise: exercise.key)
 def test_an_exercise_reveals_only_what_was_committed(exercise):
-    scene = {"log_scene": "exercises", "log_case": words.exercise("", exercise)}
+    scene = {"log_scene": "exercises", "log_case": exercise.key}
     app = visit(**scene)
     assert not app.exception
     assert app.button(key="show").disabled
@@ -81,3 +81,14 @@ def test_an_exercises_answers_are_apart_and_one_is_right(exercise):
     answers = words.answers(exercise)
     assert len(set(answers.values())) == 3
     assert exercise.answer in answers
+
+
+def test_an_answer_goes_into_the_address_and_can_then_be_held_against_the_right_one():
+    app = visit(log_scene="exercises")
+    app.segmented_control(key="log_heads_said").set_value("a").run()
+    assert app.query_params["log_heads_said"] == "a"
+    app.button(key="show").click().run()
+    assert app.query_params["log_heads_shown"] == "true"
+    assert "log-table" in tables(app)
+    app.segmented_control(key="log_case").set_value("dtype").run()
+    assert app.button(key="show").disabled

@@ -1,6 +1,8 @@
 """Hangs at init on the page: a pasted log, the tests that were run, the causes left, and the test to run next."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -9,9 +11,9 @@ from core.clinic.hang_log import read_hang
 from core.clinic.silent_init import silent_init
 from runtime.captures import recorded_faults
 from runtime.prose import named
-from ui import inputs
-from ui.paste import pasted, read
-from ui.prose import prose_of
+from ui import paste
+from ui.clinic import words
+from ui.question import Choice, ask
 from ui.scenes import Page
 
 SIGNS: Mapping[Standing, str] = {
@@ -26,45 +28,79 @@ UNDECIDED = "undecided"
 OUTCOMES: Mapping[str, Outcome] = {"yes": "yes", "no": "no"}
 
 
-def ask(page: Page) -> HangState:
-    """The log and the outcomes, and what they leave."""
-    with page.controls("hangs"):
-        whose = page.control(inputs.choice, "whose", "says.whose_logs", [OWN, RECORDED], OWN)
-        fault, diagnosis = _ask_recorded(page) if whose == RECORDED else (None, "")
-    text = ""
-    if page.scene == "hangs":
-        with page.body.container(key="brought_hangs"):  # there without a log too: what follows keeps its place
-            if fault is None:
-                text = pasted(
-                    page.label("says.logs_all_ranks_started"),
-                    page.key("hang_log"),
-                    kinds=("txt", "log", "out"),
-                    example="\n".join(silent_init().log),
-                )
-    outcomes = _outcomes(page, shown=fault is None)
-    log = read(read_hang, text)
+def _diagnosis() -> Any:
+    return ask(UNDECIDED, Choice((UNDECIDED, *FAULTS), listed=True), "says.which_fault")
+
+
+def _outcome() -> Any:
+    return ask(NOT_RUN, Choice((NOT_RUN, *OUTCOMES)))
+
+
+@dataclass(frozen=True)
+class HangsQuestion:
+    """Whose logs are read, which recorded one is open, what was said of each, and how each test ended."""
+
+    whose: str = ask(OWN, Choice((OWN, RECORDED)), "says.whose_logs")
+    log: int = ask(1, Choice(tuple(range(1, 9))), "says.log")
+    fault_1: str = _diagnosis()
+    fault_2: str = _diagnosis()
+    fault_3: str = _diagnosis()
+    fault_4: str = _diagnosis()
+    fault_5: str = _diagnosis()
+    fault_6: str = _diagnosis()
+    fault_7: str = _diagnosis()
+    fault_8: str = _diagnosis()
+    test_count: str = _outcome()
+    test_versions: str = _outcome()
+    test_gloo: str = _outcome()
+    test_one_node: str = _outcome()
+    test_port: str = _outcome()
+    test_interface: str = _outcome()
+    test_p2p: str = _outcome()
+    test_shm: str = _outcome()
+
+
+HangsPage = Page[HangsQuestion]
+LOG = "hang_log"
+
+
+def state_of(page: HangsPage) -> HangState:
+    """Return the log and the outcomes, and what they leave; or the recorded log, and what was said of it."""
+    asked = page.question
+    said = {test.key: getattr(asked, f"test_{test.key}") for test in TESTS}
+    outcomes = {key: OUTCOMES[outcome] for key, outcome in said.items() if outcome in OUTCOMES}
+    recorded = asked.whose == RECORDED
+    log = paste.read(read_hang, "" if recorded else paste.text_in(page.key(LOG)))
     findings = judge_causes(log, outcomes)
+    fault, diagnosis = None, ""
+    if recorded:
+        fault, diagnosis = recorded_faults()[asked.log - 1], getattr(asked, f"fault_{asked.log}")
     return HangState(log, findings, next_test(findings, outcomes), fault, diagnosis)
 
 
-def _outcomes(page: Page, shown: bool) -> dict[str, Outcome]:
-    """Which tests were run, and how they ended."""
-    outcomes: dict[str, Outcome] = {}
-    prose = prose_of("clinic", {})
-    with (
-        page.controls("tests", "hangs", when=shown),
-        page.asks_folded(page.label("says.tests_you_have_run"), "tests"),
-    ):
-        for test in TESTS:
-            asks = prose.plain(f"test.{test.key}")
-            answer = inputs.choice(asks, page.key(f"test_{test.key}"), [NOT_RUN, *OUTCOMES], NOT_RUN)
-            if answer in OUTCOMES:
-                outcomes[test.key] = OUTCOMES[answer]
-    return outcomes
+def _draw_controls(page: HangsPage) -> None:
+    """Draw whose logs are read, and of one's own the log and the tests that were run."""
+    recorded = page.question.whose == RECORDED
+    page.controls("whose", *(("log", f"fault_{page.question.log}") if recorded else ()))
+    with st.container(key="brought_hangs"):  # there without a log too: what follows keeps its place
+        if not recorded:
+            label, example = page.label("says.logs_all_ranks_started"), "\n".join(silent_init().log)
+            paste.draw(label, page.key(LOG), kinds=("txt", "log", "out"), example=example)
+    with page.controls():
+        if not recorded:
+            page.folded(page.label("says.tests_you_have_run"), "tests", lambda: _draw_tests(page))
 
 
-def draw(page: Page, state: HangState) -> None:
-    """The causes with where each stands, and beside them what to do next."""
+def _draw_tests(page: HangsPage) -> None:
+    for test in TESTS:
+        page.control(f"test_{test.key}", page.prose.plain(f"test.{test.key}"))
+
+
+def draw(page: HangsPage) -> None:
+    """Draw the causes with where each stands, and beside them what to do next."""
+    _draw_controls(page)
+    state = state_of(page)
+    page.fill(words.hang_fields(state))
     if state.fault is not None:
         _draw_recorded(page, state.fault, state.diagnosis)
         return
@@ -80,7 +116,7 @@ def draw(page: Page, state: HangState) -> None:
         _next(page, state)
 
 
-def _next(page: Page, state: HangState) -> None:
+def _next(page: HangsPage, state: HangState) -> None:
     if all(finding.standing == "excluded" for finding in state.findings):
         page.note("hangs.nothing")
         return
@@ -93,16 +129,7 @@ def _next(page: Page, state: HangState) -> None:
             st.markdown(f"**{page.prose.text(f'cause.{cause}')}.** {page.prose.text(f'cure.{cause}')}")
 
 
-def _ask_recorded(page: Page) -> tuple[Fault, str]:
-    """Which log is open, and the diagnosis."""
-    numbers = list(range(1, len(recorded_faults()) + 1))
-    number = page.control(inputs.choice, "log", "says.log", numbers, numbers[0])
-    diagnoses = [UNDECIDED, *FAULTS]
-    chosen = page.control(inputs.select, f"fault_{number}", "says.which_fault", diagnoses, UNDECIDED)
-    return recorded_faults()[number - 1], chosen
-
-
-def _draw_recorded(page: Page, fault: Fault, chosen: str) -> None:
+def _draw_recorded(page: HangsPage, fault: Fault, chosen: str) -> None:
     """The log, and once a diagnosis was made, the line that decides it and how the run was made."""
     page.say("faults.ask")
     figure, margin = page.split()

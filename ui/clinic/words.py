@@ -31,7 +31,6 @@ def fields(
     decision: Decision,
     rows: int,
     payload_bytes: int,
-    hang: HangState,
 ) -> Mapping[str, object]:
     """What the page's prose names: rows of core, and the open case's figures as core writes them.
 
@@ -50,7 +49,6 @@ def fields(
         "stall_s": STALL_S,
         **_straggler_fields(knob),
         **_kernel_fields(decision),
-        **_hang_fields(hang),
     }
 
 
@@ -89,7 +87,8 @@ def _kernel_fields(decision: Decision) -> Mapping[str, object]:
     }
 
 
-def _hang_fields(hang: HangState) -> Mapping[str, object]:
+def hang_fields(hang: HangState) -> Mapping[str, object]:
+    """Return what the scene of hangs names: the findings, the test to run next, and the recorded fault."""
     log, test, fault = hang.log, hang.next_test, hang.fault
     left = {finding.cause for finding in hang.findings if finding.standing != "excluded"}
     return {

@@ -1,6 +1,7 @@
 """The planner's tab held to measurements: predicted against published, by source, and what is nearest."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
 
@@ -15,10 +16,10 @@ from runtime.foretold import foretold
 from runtime.kept import kept
 from runtime.prose import said
 from runtime.published import planners, shipped_table
-from ui import inputs
 from ui.placement import charts_accuracy as charts
 from ui.placement import rows_accuracy as rows
 from ui.placement.words import accuracy_fields, residual_fields
+from ui.question import Choice, ask
 from ui.scenes import Page
 
 
@@ -33,16 +34,19 @@ def _sources() -> list[str]:
     return rows.sources(every_residual())
 
 
-def ask(page: Page) -> str:
-    """Which source stands in front. Runs in every scene, so that the URL keeps it."""
-    with page.controls("accuracy"):
-        return page.control(
-            inputs.select,
-            "source",
-            "says.source",
-            [rows.EVERY, *_sources()],
-            rows.EVERY,
-        )
+@dataclass(frozen=True)
+class Source(Choice[str]):
+    """A published source, or all: which there are, the table of measurements tells."""
+
+    def read(self, text: str, stem: str) -> str:
+        return Choice((rows.EVERY, *_sources()), listed=True).read(text, stem)
+
+
+@dataclass(frozen=True)
+class AccuracyQuestion:
+    """Which source stands in front."""
+
+    source: str = ask(rows.EVERY, Source((rows.EVERY,), listed=True), "says.source")
 
 
 T = TypeVar("T")
@@ -67,8 +71,11 @@ def _unknown_table() -> str:
     return rows.unknown_table(every_residual(), said("placement", "accuracy.unknown_head"))
 
 
-def accuracy(page: Page, chosen: str, question: Question, plan: Plan | None) -> None:
-    band = question.band
+def accuracy(page: Page[AccuracyQuestion], question: Question, plan: Plan | None) -> None:
+    """Draw every published time beside its prediction, and list what is nearest to the plan shown."""
+    band, chosen = question.band, page.question.source
+    with page.controls():
+        page.control("source", options=[rows.EVERY, *_sources()])
     page.fill({**_fields(chosen), **accuracy_fields(question)})
     figure, margin = page.split()
     with figure:
@@ -100,7 +107,7 @@ def _beside_fields() -> Mapping[str, object]:
     }
 
 
-def _beside(page: Page) -> None:
+def _beside(page: Page[AccuracyQuestion]) -> None:
     page.fill(_beside_fields())
     with st.container(key="aside_beside"):
         page.say("accuracy.beside")
@@ -108,7 +115,7 @@ def _beside(page: Page) -> None:
         page.figure(charts.planners_beside(table, page.look), "accuracy.reading_beside", table, "planners")
 
 
-def _tables(page: Page, question: Question, plan: Plan | None) -> None:
+def _tables(page: Page[AccuracyQuestion], question: Question, plan: Plan | None) -> None:
     """The runs that are nearest to the learner's own, then every source in one line."""
     with st.container(key="aside_nearest"):
         page.say("accuracy.nearest")
@@ -129,5 +136,5 @@ def _tables(page: Page, question: Question, plan: Plan | None) -> None:
         page.say("accuracy.command")
 
 
-def _draw_foretold(page: Page) -> None:
+def _draw_foretold(page: Page[AccuracyQuestion]) -> None:
     st.markdown(_foretold_table(foretold(), page.prose.text("accuracy.foretold_head")))

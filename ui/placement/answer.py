@@ -1,5 +1,7 @@
 """The planner's answer: what a plan's ranks hold, how it is run, and why each other plan was not taken."""
 
+from typing import Any
+
 import streamlit as st
 
 from core.placement.manifests import compose, kubernetes
@@ -16,7 +18,7 @@ from ui.prose import escape
 from ui.scenes import Page
 
 
-def memory(page: Page, asked: Asked, taken: Plan) -> None:
+def memory(page: Page[Any], asked: Asked, taken: Plan) -> None:
     """What one plan's ranks hold, and what does not fit."""
     if taken.ranks:
         parts = rows.memory_parts(taken)
@@ -26,7 +28,7 @@ def memory(page: Page, asked: Asked, taken: Plan) -> None:
         st.error(escape(worded(taken.broken)))
 
 
-def to_run(page: Page, asked: Asked, taken: Plan) -> None:
+def to_run(page: Page[Any], asked: Asked, taken: Plan) -> None:
     """What a plan pays its links, and the command that runs it."""
     page.say("plan.bill")
     page.say("plan.flags")
@@ -65,7 +67,7 @@ def _why(placement: Placement, index: int) -> str:
     return f"**{escape(placement.plans[index].layout.name)}** {escape(reason)}"
 
 
-def losers(page: Page, placement: Placement) -> None:
+def losers(page: Page[Any], placement: Placement) -> None:
     """The plans that fit and were not taken, each with its reason."""
     lost = placement.lost
     if lost:
@@ -75,7 +77,7 @@ def losers(page: Page, placement: Placement) -> None:
         page.say("compare.more_lost")
 
 
-def refused(page: Page, placement: Placement) -> None:
+def refused(page: Page[Any], placement: Placement) -> None:
     """The plans that are refused, in grey, with what each breaks."""
     broken = [plan for plan in placement.plans if not plan.fits]
     if broken:

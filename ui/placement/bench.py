@@ -1,9 +1,8 @@
 """The planner's bench: what it asks, and the placement that follows."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from types import SimpleNamespace
 from typing import TypeVar
 
 import streamlit as st
@@ -18,22 +17,70 @@ from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.rank_memory import Overhead
 from core.placement.topology import MOST_GPUS_A_NODE, Topology, read_node
+from core.scenario import Scenario
 from core.specs import GPUS_PER_NODE, GpuSpec, ModelSpec
 from core.strategy.refit import Refit
 from core.units import GB
 from runtime.prose import explained
-from ui import beside, inputs, paste
-from ui.placement import more as placement_more
+from ui import beside, paste
+from ui.placement import more
 from ui.placement.examples import EXAMPLE_CONFIG, EXAMPLE_TOPOLOGY
 from ui.placement.pin import pin_text, pinned_plan
 from ui.prose import escape
+from ui.question import Choice, Number, RefusedError, Text, Whole, ask
 from ui.scenes import Page
 
 T = TypeVar("T")
-N = TypeVar("N", int, float)
 
 USUAL, SCENARIOS = "the GPU's usual", "the scenario's"
 RECOMMENDED = "recommended"
+_LAYOUT = re.compile(r"TP=\d{1,4}(?: [A-Z]{2,3}=\d{1,4}){0,4}(?: ×\d{1,4})?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class PlanName(Choice[str]):
+    """The name of a plan: which there are, only the placement tells."""
+
+    def read(self, text: str, stem: str) -> str:
+        if text != RECOMMENDED and not _LAYOUT.fullmatch(text):
+            raise RefusedError("listed")
+        return text
+
+
+@dataclass(frozen=True)
+class BenchQuestion(more.MoreQuestion):
+    """What is to be placed; 0 means that nothing was said, where the help of a field says so."""
+
+    gpus: int = ask(GPUS_PER_NODE, Whole(1, MOST_GPUS_A_NODE), "says.gpus_node")
+    nodes: int = ask(1, Whole(1, MOST_GPUS // MOST_GPUS_A_NODE), "says.nodes")
+    concurrency: int = ask(Demand().concurrency, Whole(1, 65536), "says.sequences_once")
+    slo: float = ask(0.0, Number(0, 1e5), "says.target_ms")
+    plan: str = ask(RECOMMENDED, PlanName((RECOMMENDED,), listed=True), "says.plan_shown")
+    pin: str = ask("", Text())
+    util: float = ask(UTILISATION, Number(0.05, 1), "says.utilisation")
+    overhead: float = ask(Overhead().total_bytes / GB, Number(0, 64), "says.overhead_gb")
+    first: float = ask(0.0, Number(0, 1e6), "says.first_token_ms")
+    price: float = ask(0.0, Number(0, 1000), "says.gpu_hour")
+    domain: int = ask(0, Whole(0, 576), "says.nvlink_domain")
+    nics: int = ask(0, Whole(0, 64), "says.nics_node")
+    rate: float = ask(0.0, Number(0, 1e5), "says.requests_second")
+    wire: str = ask(USUAL, Choice((USUAL, SCENARIOS)), "says.wire_node")
+    memory: float = ask(0.0, Number(0, 1024), "says.usable_memory_gb")
+    bandwidth: float = ask(0.0, Number(0, 1e5), "says.bandwidth_gb_s")
+    tflops: float = ask(0.0, Number(0, 1e5), "says.dense_tflop_s")
+
+
+BenchPage = Page[BenchQuestion]
+
+_DETAILS = (
+    ("util", "overhead", "first", "price"),
+    ("domain", "nics", "rate", "wire"),
+    ("memory", "bandwidth", "tflops"),
+)
+"""The controls of memory, links and price, column by column."""
+_HELPS = {name: f"{name}_help" for name in ("slo", "first", "price", "domain", "rate", "memory")}
+_HELPS |= {"nics": "as_network_s_row", "bandwidth": "own_help", "tflops": "own_help"}
+"""What tells the meaning of 0 in a field."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +94,6 @@ class Asked:
     topology: Topology | None
     refusals: tuple[str, ...]
     refused_config: ShardlabError | None
-    sizes: bool
     own: Refit | None
 
     @property
@@ -55,128 +101,42 @@ class Asked:
         return None if self.shown is None else self.placement.plans[self.shown]
 
 
-def ask(page: Page) -> Asked:
-    """Every control of the page, in every scene, and what they come to."""
-    row = page.controls("plan", "compare", "load")
-    with row:
-        sizes = _sizes(page)
+def asked_of(page: BenchPage) -> Asked:
+    """Return what the page asks and what follows, worked out once a run."""
+    return page.once(_asked)
+
+
+def _asked(page: BenchPage) -> Asked:
+    """Return the question in core's nouns, of the pasted model and machine where they were read, and its plans.
+
+    A config that is refused is no reason to plan another model: its refusal comes along.
+    """
     refusals: list[str] = []
-    with page.controls("plan"), st.container(gap=None):
-        details = _details(page)
-        more = placement_more.ask(page)
-        model, topology, refused_config, texts = _brought(page, refusals)
-    question = _question(page, sizes, details, model, topology, more)
-    own = placement_more.refitted(question, texts)
+    config, topo = (paste.text_in(page.key(name)) for name in ("config", "topo"))
+    topology = _read(read_node, topo, refusals) if topo.strip() else None
+    model, refused = page.scenario.model_spec, None
+    try:
+        model = paste.read(model_from_config, config) if config.strip() else model
+    except ShardlabError as refusal:
+        refused = refusal
+    question = _question(page.question, page.scenario, model, topology)
+    own = more.refitted(question, more.texts(page))
     question = own.after.question if own else question
     placement = own.after if own else beside.placed(question)
-    with row:
-        few = {"judged": placement.in_all, "listed": len(placement.plans)}
-        name = page.control(
-            inputs.select,
-            "plan",
-            "says.plan_shown",
-            [RECOMMENDED, *_names(placement)],
-            RECOMMENDED,
-            help=page.label("says.plans_listed", **few) if any(placement.left_out) else None,
-        )
-        best = placement.nearest if placement.recommended is None else placement.recommended
-        shown = best if name == RECOMMENDED else _names(placement).index(name)
-        if shown is not None:
-            known = question.cluster.gpu.key in GPUS
-            st.button(
-                page.label("says.pin"),
-                on_click=inputs.remember,
-                args=(page.key("pin"), pin_text(question.cluster, placement.plans[shown].layout)),
-                help=page.label("says.keep_this_plan_compare" if known else "says.card_your_own_cannot"),
-                disabled=not known,
-            )
-        pinned = pinned_plan(inputs.memo(page.key("pin")), question)
-    return Asked(question, placement, shown, pinned, topology, tuple(refusals), refused_config, more.sizes, own)
+    best = placement.nearest if placement.recommended is None else placement.recommended
+    names = _names(placement)
+    name = page.offered("plan", [RECOMMENDED, *names], RECOMMENDED)
+    shown = best if name == RECOMMENDED else names.index(name)
+    pinned = pinned_plan(page.question.pin, question)
+    return Asked(question, placement, shown, pinned, topology, tuple(refusals), refused, own)
 
 
 def _names(placement: Placement) -> list[str]:
     return [plan.layout.name for plan in placement.plans]
 
 
-def _sizes(page: Page) -> SimpleNamespace:
-    """How many GPUs, for how many, how fast; a target of 0 is none."""
-    return SimpleNamespace(
-        gpus_per_node=page.control(inputs.whole, "gpus", "says.gpus_node", 1, MOST_GPUS_A_NODE, GPUS_PER_NODE),
-        nodes=page.control(inputs.whole, "nodes", "says.nodes", 1, MOST_GPUS // MOST_GPUS_A_NODE, 1),
-        concurrency=page.control(
-            inputs.whole, "concurrency", "says.sequences_once", 1, 65536, Demand().concurrency
-        ),
-        slo_ms=_unless_said(page, inputs.number, "slo", "target_ms", 1e5),
-    )
-
-
-def _details(page: Page) -> SimpleNamespace:
-    """Memory, links and price; 0 means that nothing was said."""
-    said = SimpleNamespace()
-    number = partial(_unless_said, page, inputs.number)
-    whole = partial(_unless_said, page, inputs.whole)
-    usual_gb = Overhead().total_bytes / GB
-    with page.asks_folded(page.label("says.memory_wires_price"), "details"):
-        left, middle, right = st.columns(3)
-        with left:
-            said.utilisation = page.control(inputs.number, "util", "says.utilisation", 0.05, 1.0, UTILISATION)
-            said.overhead_gb = page.control(inputs.number, "overhead", "says.overhead_gb", 0.0, 64.0, usual_gb)
-            said.first_ms = number("first", "first_token_ms", 1e6)
-            said.usd_per_gpu_hour = number("price", "gpu_hour", 1000.0)
-        with middle:
-            said.domain = whole("domain", "nvlink_domain", 576)
-            said.nics = whole("nics", "nics_node", 64, "as_network_s_row")
-            said.requests_per_s = number("rate", "requests_second", 1e5)
-            said.link = page.control(inputs.choice, "wire", "says.wire_node", [USUAL, SCENARIOS], USUAL)
-        with right:
-            said.memory_gb = number("memory", "usable_memory_gb", 1024.0)
-            said.bandwidth_gb_s = number("bandwidth", "bandwidth_gb_s", 1e5, "own_help")
-            said.tflops = number("tflops", "dense_tflop_s", 1e5, "own_help")
-    return said
-
-
-def _unless_said(page: Page, widget: Callable[..., N], name: str, label: str, most: N, help_block: str = "") -> N:
-    """A number of which 0 means that nothing was said, as its help tells."""
-    nothing = type(most)(0)
-    tells = page.label(f"says.{help_block or f'{name}_help'}", zero=0, p99="p99")
-    return page.control(widget, name, f"says.{label}", nothing, most, nothing, help=tells)
-
-
-def _brought(
-    page: Page, refusals: list[str]
-) -> tuple[ModelSpec, Topology | None, ShardlabError | None, tuple[str, str, str]]:
-    """A model and a machine that were pasted, where they were, and read; else the scenario's, and none.
-
-    A config that is refused is no reason to plan another model: its refusal comes along.
-    """
-    with page.asks_folded(page.label("says.bring_your_own_config"), "brought"):
-        left, right = st.columns(2)
-        with left:
-            config = paste.pasted(
-                page.label("says.hugging_face_config_json"),
-                page.key("config"),
-                kinds=("json", "txt"),
-                example=EXAMPLE_CONFIG,
-                example_label=page.label("says.quantised_qwen_b"),
-            )
-        with right:
-            topo = paste.pasted(
-                page.label("says.what_nvidia_smi_topo"),
-                page.key("topo"),
-                example=EXAMPLE_TOPOLOGY,
-                example_label=page.label("says.two_bridged_pairs"),
-            )
-        texts = placement_more.machine(page)
-    machine = _read(read_node, topo, refusals) if topo.strip() else None
-    try:
-        model = paste.read(model_from_config, config) if config.strip() else page.scenario.model_spec
-    except ShardlabError as refusal:
-        return page.scenario.model_spec, machine, refusal, texts
-    return model, machine, None, texts
-
-
 def _read(reader: Callable[[str], T], text: str, refusals: list[str]) -> T | None:
-    """What a reader makes of a text; None, and its refusal kept, where it makes nothing of it."""
+    """Return what a reader makes of a text; None, and its refusal kept, where it makes nothing of it."""
     try:
         return paste.read(reader, text)
     except ShardlabError as refusal:
@@ -184,61 +144,118 @@ def _read(reader: Callable[[str], T], text: str, refusals: list[str]) -> T | Non
         return None
 
 
-def _question(
-    page: Page,
-    sizes: SimpleNamespace,
-    details: SimpleNamespace,
-    model: ModelSpec,
-    topology: Topology | None,
-    more: SimpleNamespace,
-) -> Question:
-    """What was asked, in core's nouns; 0 in a field means that nothing was said."""
-    scenario = page.scenario
+def _question(asked: BenchQuestion, scenario: Scenario, model: ModelSpec, topology: Topology | None) -> Question:
     demand = Demand(
-        concurrency=sizes.concurrency,
+        concurrency=asked.concurrency,
         prompt_tokens=scenario.prompt_tokens,
         output_tokens=scenario.output_tokens,
         dtype=asked_width(model, scenario.gpu_spec, scenario.weight_dtype),
         kv_dtype=asked_cache(model, scenario.gpu_spec, scenario.kv_dtype),
-        slo_itl_s=sizes.slo_ms / 1e3 or None,
-        slo_ttft_s=details.first_ms / 1e3 or None,
-        requests_per_s=details.requests_per_s or None,
-        usd_per_gpu_hour=details.usd_per_gpu_hour or None,
-        percentile=50 if more.percentile == 50 else 99,
-        prefix_fraction=more.prefix_percent / 100,
-        draft_tokens=more.draft_tokens,
-        acceptance=more.acceptance_percent / 100,
+        slo_itl_s=asked.slo / 1e3 or None,
+        slo_ttft_s=asked.first / 1e3 or None,
+        requests_per_s=asked.rate or None,
+        usd_per_gpu_hour=asked.price or None,
+        percentile=50 if asked.percentile == 50 else 99,
+        prefix_fraction=asked.prefix / 100,
+        draft_tokens=asked.draft,
+        acceptance=asked.acceptance / 100,
     )
     machine = Machine(
-        _gpu(scenario.gpu_spec, details),
-        sizes.gpus_per_node if topology is None else None,
-        sizes.nodes,
-        None if details.link == USUAL or topology is not None else scenario.link_spec,
+        _gpu(scenario.gpu_spec, asked),
+        asked.gpus if topology is None else None,
+        asked.nodes,
+        None if asked.wire == USUAL or topology is not None else scenario.link_spec,
         scenario.network_spec,
-        details.domain or None,
-        details.nics or None,
+        asked.domain or None,
+        asked.nics or None,
         topology,
-        details.memory_gb * GB or None,
-        details.utilisation,
-        Overhead.of(details.overhead_gb * GB),
+        asked.memory * GB or None,
+        asked.util,
+        Overhead.of(asked.overhead * GB),
     )
-    return question_of(model, machine, demand, more.experts, more.caches)
+    return question_of(model, machine, demand, asked.ep, asked.dcp)
 
 
-def _gpu(gpu: GpuSpec, details: SimpleNamespace) -> GpuSpec:
-    """The scenario's GPU, or one of the visitor's own where its speed was given."""
-    if not details.bandwidth_gb_s and not details.tflops:
+def _gpu(gpu: GpuSpec, asked: BenchQuestion) -> GpuSpec:
+    """Return the scenario's GPU, or one of the visitor's own where its speed was given."""
+    if not asked.bandwidth and not asked.tflops:
         return gpu
     return custom_gpu(
-        details.memory_gb * GB or gpu.usable_memory_bytes,
-        details.bandwidth_gb_s * GB or gpu.memory_bytes_per_s,
-        details.tflops * 1e12 or gpu.bf16_flops,
+        asked.memory * GB or gpu.usable_memory_bytes,
+        asked.bandwidth * GB or gpu.memory_bytes_per_s,
+        asked.tflops * 1e12 or gpu.bf16_flops,
     )
 
 
-def say_what_was_brought(page: Page, asked: Asked) -> None:
-    """What was read of a pasted machine, and what of a paste could not be read."""
-    placement_more.say_refit(page, asked.own)
+def draw_controls(page: BenchPage, asked: Asked | None) -> None:
+    """Draw the row of sizes, with the plan shown where there is one, and on the first scene all that is folded."""
+    with page.controls("gpus", "nodes", "concurrency"):
+        _control(page, "slo")
+        if asked is not None:
+            _draw_plan(page, asked)
+    if page.scene == "plan":
+        with page.controls(), st.container(gap=None):
+            page.folded(page.label("says.memory_wires_price"), "details", lambda: _draw_details(page))
+            page.folded(page.label("more.title"), "more", lambda: more.draw_controls(page))
+            page.folded(page.label("says.bring_your_own_config"), "brought", lambda: _draw_pastes(page))
+
+
+def _control(page: BenchPage, name: str) -> None:
+    tells = _HELPS.get(name)
+    page.control(name, help=page.label(f"says.{tells}", zero=0, p99="p99") if tells else None)
+
+
+def _draw_plan(page: BenchPage, asked: Asked) -> None:
+    """Draw which plan is shown, and the button that keeps it to compare."""
+    placement, cluster, plan = asked.placement, asked.question.cluster, asked.plan
+    few = {"judged": placement.in_all, "listed": len(placement.plans)}
+    page.control(
+        "plan",
+        options=[RECOMMENDED, *_names(placement)],
+        help=page.label("says.plans_listed", **few) if any(placement.left_out) else None,
+    )
+    if plan is not None:
+        known = cluster.gpu.key in GPUS
+        st.button(
+            page.label("says.pin"),
+            on_click=page.write,
+            kwargs={"pin": pin_text(cluster, plan.layout)},
+            help=page.label("says.keep_this_plan_compare" if known else "says.card_your_own_cannot"),
+            disabled=not known,
+        )
+
+
+def _draw_details(page: BenchPage) -> None:
+    for column, names in zip(st.columns(3), _DETAILS, strict=True):
+        with column:
+            for name in names:
+                _control(page, name)
+
+
+def _draw_pastes(page: BenchPage) -> None:
+    """Draw the fields of a model and of a machine."""
+    left, right = st.columns(2)
+    with left:
+        paste.draw(
+            page.label("says.hugging_face_config_json"),
+            page.key("config"),
+            kinds=("json", "txt"),
+            example=EXAMPLE_CONFIG,
+            example_label=page.label("says.quantised_qwen_b"),
+        )
+    with right:
+        paste.draw(
+            page.label("says.what_nvidia_smi_topo"),
+            page.key("topo"),
+            example=EXAMPLE_TOPOLOGY,
+            example_label=page.label("says.two_bridged_pairs"),
+        )
+    more.draw_machine(page)
+
+
+def say_what_was_brought(page: BenchPage, asked: Asked) -> None:
+    """Say what was read of a pasted machine, and what of a paste could not be read."""
+    more.say_refit(page, asked.own)
     for refusal in asked.refusals:
         st.error(escape(refusal))
     if asked.topology is not None:

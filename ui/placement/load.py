@@ -1,5 +1,7 @@
 """The planner's tab under load: percentiles against the arrival rate, and a pasted benchmark beside them."""
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from core.placement.plan import Plan, Question
@@ -8,30 +10,39 @@ from core.serving.bench_reader import read_bench_results
 from core.serving.bench_results import example_bench
 from runtime import workers
 from runtime.kept import kept_of
-from ui import inputs, tested
-from ui.paste import pasted, read
+from ui import paste, tested
 from ui.placement import charts_load as charts
 from ui.placement import more
 from ui.placement import rows_load as rows
 from ui.placement.words import load_fields
 from ui.prose import escape
+from ui.question import Choice, Number, Whole, ask
 from ui.scenes import Page
 
 KEY = "bench_result"
 
 
-def ask(page: Page) -> LoadAsk:
-    """What the tab asks. Runs in every scene, so that the URL keeps it."""
-    usual = LoadAsk(chunk_tokens=page.scenario.gpu_spec.vllm_batched_tokens)
-    with page.controls("load"):
-        return LoadAsk(
-            ttft_ms=page.control(inputs.number, "p99_ttft", "says.first_token_ms_p", 1.0, 1e6, usual.ttft_ms),
-            itl_ms=page.control(inputs.number, "p99_itl", "says.between_tokens_ms_p", 0.1, 1e5, usual.itl_ms),
-            chunk_tokens=page.control(
-                inputs.select, "chunk", "says.prompt_tokens_step", list(CHUNKS), usual.chunk_tokens
-            ),
-            seed=page.control(inputs.whole, "seed", "says.seed", 0, 9999, usual.seed),
-        )
+@dataclass(frozen=True)
+class LoadQuestion:
+    """What the tab asks: what was promised, how an engine reads prompts, and which arrivals."""
+
+    p99_ttft: float = ask(LoadAsk().ttft_ms, Number(1, 1e6), "says.first_token_ms_p")
+    p99_itl: float = ask(LoadAsk().itl_ms, Number(0.1, 1e5), "says.between_tokens_ms_p")
+    chunk: int | None = ask(None, Choice(CHUNKS, listed=True), "says.prompt_tokens_step")
+    seed: int = ask(LoadAsk().seed, Whole(0, 9999), "says.seed")
+
+
+def draw_controls(page: Page[LoadQuestion]) -> None:
+    """Draw what the tab asks."""
+    with page.controls("p99_ttft", "p99_itl"):
+        page.control("chunk", usual=page.scenario.gpu_spec.vllm_batched_tokens)
+        page.control("seed")
+
+
+def _asked(page: Page[LoadQuestion]) -> LoadAsk:
+    asked = page.question
+    chunk_tokens = asked.chunk or page.scenario.gpu_spec.vllm_batched_tokens
+    return LoadAsk(ttft_ms=asked.p99_ttft, itl_ms=asked.p99_itl, chunk_tokens=chunk_tokens, seed=asked.seed)
 
 
 @kept_of
@@ -39,7 +50,9 @@ def _loaded(plan: Plan, question: Question, asked: LoadAsk) -> Loaded:
     return workers.run(loaded, question, plan, asked)
 
 
-def under_load(page: Page, asked: LoadAsk, question: Question, plan: Plan | None) -> None:
+def under_load(page: Page[LoadQuestion], question: Question, plan: Plan | None) -> None:
+    """Draw the percentiles of the plan shown over the arrival rate, and what was measured of it."""
+    asked = _asked(page)
     if plan is None or not plan.fits:
         page.reading("load.nothing")
         return
@@ -61,20 +74,20 @@ def under_load(page: Page, asked: LoadAsk, question: Question, plan: Plan | None
     tested.beside_times(question.cluster.gpu, question.model)
 
 
-def _bench(page: Page, asked: LoadAsk, question: Question, plan: Plan) -> None:
+def _bench(page: Page[LoadQuestion], asked: LoadAsk, question: Question, plan: Plan) -> None:
     """What a benchmark of one's own said, beside the same requests on this plan."""
     with st.container(key="aside_bench"):
         page.say("load.bench")
-        text = pasted(
+        paste.draw(
             page.label("says.what_vllm_bench_serve"),
             KEY,
             kinds=("txt", "log", "json", "jsonl", "md"),
             example=example_bench(),
             height=130,
         )
-        if text:
+        if text := paste.text_in(KEY):
             with page.guarded():
-                results = read(read_bench_results, text)
+                results = paste.read(read_bench_results, text)
                 lines = workers.run(rows.bench_lines, question, plan, results, asked.seed)
                 page.table(lines, "load.bench_reading")
                 for warning in rows.bench_warnings(question, results):

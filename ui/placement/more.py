@@ -1,7 +1,8 @@
 """What a practitioner asks besides: percentiles, prefixes, drafts, engines for a rate, a trace, an own machine."""
 
 from collections.abc import Mapping
-from types import SimpleNamespace
+from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -16,9 +17,10 @@ from runtime import workers
 from runtime.prose import said, worded
 from runtime.quantities import plain, seconds
 from runtime.rows import Row, table
-from ui import inputs, paste
+from ui import paste
 from ui.placement.examples import EXAMPLE_TRACE
 from ui.prose import escape
+from ui.question import Choice, Number, Switch, Whole, ask
 from ui.scenes import Page
 
 SHOWN = 5
@@ -26,51 +28,57 @@ SHOWN = 5
 TRACE_KEY = "request_trace"
 
 
-def ask(page: Page) -> SimpleNamespace:
+@dataclass(frozen=True)
+class MoreQuestion:
     """What is asked besides; all as usual where nothing was said."""
-    said = SimpleNamespace()
-    with page.asks_folded(page.label("more.title"), "more"):
-        left, middle, right = st.columns(3)
-        with left:
-            said.percentile = page.control(inputs.choice, "percentile", "more.percentile", [50, 99], 99)
-            said.prefix_percent = page.control(inputs.number, "prefix", "more.prefix", 0.0, 99.0, 0.0)
-        with middle:
-            said.draft_tokens = page.control(inputs.whole, "draft", "more.draft", 0, MOST_DRAFTED, 0)
-            usual = 100 * Demand().acceptance
-            said.acceptance_percent = page.control(
-                inputs.number, "acceptance", "more.acceptance", 0.0, 100.0, usual
-            )
-        with right:
-            said.experts = page.control(inputs.toggle, "ep", "more.experts", help=page.label("more.experts_help"))
-            said.caches = page.control(inputs.toggle, "dcp", "more.caches", help=page.label("more.caches_help"))
-            said.sizes = page.control(inputs.toggle, "size", "more.sizes", help=page.label("more.sizes_help"))
-    return said
+
+    percentile: int = ask(99, Choice((50, 99)), "more.percentile")
+    prefix: float = ask(0.0, Number(0, 99), "more.prefix")
+    draft: int = ask(0, Whole(0, MOST_DRAFTED), "more.draft")
+    acceptance: float = ask(100 * Demand().acceptance, Number(0, 100), "more.acceptance")
+    ep: bool = ask(False, Switch(), "more.experts", "more.experts_help")
+    dcp: bool = ask(False, Switch(), "more.caches", "more.caches_help")
+    size: bool = ask(False, Switch(), "more.sizes", "more.sizes_help")
 
 
-def machine(page: Page) -> tuple[str, str, str]:
-    """A startup log, a table and a benchmark's results, as far as they were pasted."""
-    log, table, bench = (
-        paste.pasted(
-            page.label(f"more.{name}"), page.key(f"own_{name}"), kinds=("txt", "log", "out", "json"), height=90
-        )
-        for name in ("log", "table", "bench")
-    )
+_COLUMNS = (("percentile", "prefix"), ("draft", "acceptance"), ("ep", "dcp", "size"))
+_MACHINE = ("log", "table", "bench")
+
+
+def draw_controls(page: Page[Any]) -> None:
+    """Draw what is asked besides, in three columns."""
+    for column, names in zip(st.columns(3), _COLUMNS, strict=True):
+        with column:
+            for name in names:
+                page.control(name)
+
+
+def draw_machine(page: Page[Any]) -> None:
+    """Draw the fields of what one's own machine printed."""
+    for name in _MACHINE:
+        label, key = page.label(f"more.{name}"), page.key(f"own_{name}")
+        paste.draw(label, key, kinds=("txt", "log", "out", "json"), height=90)
+
+
+def texts(page: Page[Any]) -> tuple[str, str, str]:
+    """Return a startup log, a table and a benchmark's results, as far as they were pasted."""
+    log, table, bench = (paste.text_in(page.key(f"own_{name}")) for name in _MACHINE)
     return log, table, bench
 
 
-def refitted(question: Question, texts: tuple[str, str, str]) -> Refit | None:
+def refitted(question: Question, pasted: tuple[str, str, str]) -> Refit | None:
     """The question as one's own machine has it; None where nothing was pasted."""
-    return workers.run(settled_refit, question, *texts) if any(text.strip() for text in texts) else None
+    return workers.run(settled_refit, question, *pasted) if any(text.strip() for text in pasted) else None
 
 
-def say_refit(page: Page, refit: Refit | None) -> None:
+def say_refit(page: Page[Any], refit: Refit | None) -> None:
     """What was taken of the machine, and what changed."""
     if refit is not None:
         page.say("plan.refit")
         st.markdown("\n".join(f"- {escape(worded(one))}" for one in said_of(refit)))
 
 
-def say_sizes(page: Page, is_asked: bool, placement: Placement) -> None:
+def say_sizes(page: Page[Any], is_asked: bool, placement: Placement) -> None:
     """Engines for a rate, or the rate that the GPUs keep: where that was asked, or no plan keeps the rate asked."""
     question = placement.question
     if not is_asked and (question.demand.requests_per_s is None or placement.met):
@@ -95,14 +103,13 @@ def rows_of(sizing: Sizing) -> list[Row]:
     return table("engines gpus requests_per_s note", (*whole, *apart))
 
 
-def trace(page: Page, question: Question, plan: Plan, chunk_tokens: int) -> None:
+def trace(page: Page[Any], question: Question, plan: Plan, chunk_tokens: int) -> None:
     """Requests of one's own, at their own times and lengths, on the plan that is shown."""
     with st.container(key="aside_trace"):
         page.say("load.trace")
-        text = paste.pasted(
-            page.label("more.trace"), TRACE_KEY, kinds=("csv", "txt", "jsonl"), example=EXAMPLE_TRACE, height=110
-        )
-        if text:
+        label = page.label("more.trace")
+        paste.draw(label, TRACE_KEY, kinds=("csv", "txt", "jsonl"), example=EXAMPLE_TRACE, height=110)
+        if text := paste.text_in(TRACE_KEY):
             with page.guarded():
                 read = paste.read(read_trace, text)
                 run = workers.run(run_trace, question, plan, read, chunk_tokens)

@@ -1,5 +1,8 @@
 """The planner's race: the winner is named first, then the plans run side by side."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import streamlit as st
 
 from core.placement.planner import Placement
@@ -7,19 +10,31 @@ from core.strategy.race import LOADS, Asked, Race, asked
 from runtime import workers
 from runtime.kept import kept_of
 from runtime.quantities import seconds
-from ui import address, beside, held_axes, tested
+from ui import beside, held_axes, tested
 from ui.placement import rows_race as rows
 from ui.players import race_player as player
+from ui.question import Choice, ask
 from ui.room.line import Line
 from ui.scenes import Page
 
 LIGHT, RUSH = "light", "rush"
 
 
-def ask(page: Page) -> str:
-    """How many requests come. Runs in every scene, so that the URL keeps it."""
-    with page.controls("race"):
-        return page.choose("race_load", list(LOADS), RUSH)
+@dataclass(frozen=True)
+class RaceQuestion:
+    """How many requests come."""
+
+    race_load: str = ask(RUSH, Choice(tuple(LOADS), words="race_load"), "race_load.label")
+
+
+@dataclass(frozen=True)
+class Pick(Choice[int]):
+    """One of the numbered plans, or none yet."""
+
+    def draw(self, label: str, stem: str, **given: Any) -> None:
+        if st.session_state[given["key"]] not in self.options:
+            st.session_state[given["key"]] = None
+        st.segmented_control(label, self.options, **given)
 
 
 @kept_of
@@ -29,8 +44,10 @@ def _asked(placement: Placement, load: str) -> Asked:
     return asked(question, load, placement.plans) if at_once else workers.run(asked, question, load)
 
 
-def scene(page: Page, placement: Placement, load: str) -> None:
+def scene(page: Page[RaceQuestion], placement: Placement) -> None:
     """The whole scene: who races, the guess, and after it the race."""
+    load = page.question.race_load
+    page.controls("race_load")
     question, asked = placement.question, _asked(placement, load)
     if len(asked.entered) < 2:
         page.reading("race.alone")
@@ -40,7 +57,7 @@ def scene(page: Page, placement: Placement, load: str) -> None:
     label = page.prose.plain("race.label")
     above = st.container()
     line = Line("placement", "race", lambda: asked.named, len(numbers), "", 1, 0)
-    guess, _ = page.predict_with_room(line, lambda key: _pick(label, key, numbers), lambda: asked.answer)
+    guess, _ = page.predict_with_room(line, Pick(numbers), label, lambda: asked.answer)
     if not guess.revealed:
         with above:
             page.say("race.ask")
@@ -61,12 +78,12 @@ def scene(page: Page, placement: Placement, load: str) -> None:
     tested.beside_times(question.cluster.gpu, question.model)
 
 
-def _told(page: Page, asked: Asked, load: str) -> None:
+def _told(page: Page[RaceQuestion], asked: Asked, load: str) -> None:
     st.markdown(_table(page, asked, load))
     page.table(rows.lane_rows(asked.ran), "race.reading")
 
 
-def _table(page: Page, asked: Asked, load: str) -> str:
+def _table(page: Page[RaceQuestion], asked: Asked, load: str) -> str:
     """Who takes part, as a table in Markdown; a wall has room for short heads and this load's own pace."""
     left_out = ("full" if load == LIGHT else "alone") if page.look.present else ""
     shown = [column for column, head in enumerate(rows.HEADS) if head != left_out]
@@ -77,15 +94,7 @@ def _table(page: Page, asked: Asked, load: str) -> str:
     return "\n".join(f"| {' | '.join(line[column] for column in shown)} |" for line in lines)
 
 
-def _pick(label: str, key: str, numbers: list[int]) -> int:
-    """One of the numbered plans; 0 where none is named yet."""
-    if st.session_state.get(key) not in (None, *numbers):
-        st.session_state[key] = None  # kept from a scene, or a question, that knew other numbers
-    address.hear(key)
-    return st.segmented_control(label, numbers, key=key, bind="query-params") or 0
-
-
-def _play(page: Page, ran: Race, named: int | None) -> None:
+def _play(page: Page[RaceQuestion], ran: Race, named: int | None) -> None:
     end_s = held_axes.span("race", ran.end_s)
     samples = rows.sample_times(end_s)
     stops = samples[:: rows.SAMPLES]

@@ -1,6 +1,7 @@
 """A log as it is told: each figure in its line beside its prediction, ranks that agree folded, and its remarks."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -37,7 +38,7 @@ request: 27.48x
 """Written in the engine's format from the figures of dennislee22/vLLM-benchmarking: Qwen2-7B on two A100."""
 
 
-def draw(page: Page, report: Report, name: str) -> None:
+def draw(page: Page[Any], report: Report, name: str) -> None:
     """A report: what the log is about, each figure in its line, the residuals, and what else is said."""
     page.fill(words.report(report))
     page.say("read.about")

@@ -1,6 +1,7 @@
 """Two of the strategy page's scenes: one block under a strategy, and a collective's algorithms on one clock."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -16,7 +17,7 @@ from ui.strategy.drawing import block_diagram, block_rows
 from ui.strategy.rows_scenes import port_rows
 
 
-def block(page: Page, strategy: str, ranks: int, drawn: Block) -> None:
+def block(page: Page[Any], strategy: str, ranks: int, drawn: Block) -> None:
     """The block, what its ranks hold and send, and both as files to take away."""
     reading, look = f"block.reading_{strategy.lower()}", page.look
     alt, text = page.prose.plain(reading), mermaid(drawn)
@@ -39,7 +40,7 @@ def block(page: Page, strategy: str, ranks: int, drawn: Block) -> None:
         page.folded(page.prose.text("block.mermaid"), "mermaid", lambda: st.code(text, language=None))
 
 
-def collective(page: Page, op: str, algorithms: Sequence[Row]) -> None:
+def collective(page: Page[Any], op: str, algorithms: Sequence[Row]) -> None:
     """Algorithms side by side, message by message, and who sends how much through which port."""
     page.data_sheet = "link"
     figure, margin = page.split()
