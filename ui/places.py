@@ -37,6 +37,7 @@ PLACES: Mapping[str, str] = {
     "scenario_panel": "the scenario's fields",
     "scene_": "what the open scene holds; on a wall it is laid out over screens",
     "speak_": "the button that changes the language, in the bar",
+    "scenes_": "the names of a page's scenes, in one line",
     "split_": "a figure and its margin: one under the other on a low wall",
     "tools": "the tools, on the overview",
     "unseen_": "mounted and not shown",
