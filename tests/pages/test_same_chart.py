@@ -10,14 +10,14 @@ from tests.pages.test_every_scene import visit
 from ui.course.pages import entry
 
 PRESSED = [
-    ("two_way_tp", "count", "real_run_shown"),
+    ("two_way_tp", "count", "real_run"),
     ("comm_cost", "bench", "bill_alpha"),
     ("placement", "plan", "place_concurrency"),
     ("placement", "plan", "place_slo"),
     ("placement", "plan", "place_gpus"),
     ("placement", "plan", "place_nodes"),
-    ("placement", "accuracy", "place_source_shown"),
-    ("strategy", "picker", "strategy_purpose_shown"),
+    ("placement", "accuracy", "place_source"),
+    ("strategy", "picker", "strategy_purpose"),
     ("clinic", "straggler", "_straggler"),
     ("comm_cost", "see", "tp=4"),
     ("comm_cost", "see", "link=pcie-4"),
@@ -39,7 +39,7 @@ def step(app, key: str) -> None:
     """Turn a control to another of its values."""
     if "=" in key:
         name, value = key.split("=")
-        app.session_state[name] = int(value) if value.isdigit() else value
+        app.query_params[name] = value
         app.run()
         return
     kinds = ("number_input", "selectbox", "button_group")

@@ -5,6 +5,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.pages.test_every_scene import visit
+from ui import page_parts
+from ui.course.pages import entry
+
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 SHOWN = {
     "9_strategy": {"strategy_scene": "serving"},
@@ -42,6 +46,24 @@ def test_a_predicted_time_says_what_it_was_held_to(stem, gpu, said):
     beside = [mark.value for mark in at.markdown if "Error, between tokens" in mark.value]
     assert len(beside) == 1
     assert said in beside[0].replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    ("stem", "asked"),
+    [
+        *(("placement", {"place_scene": scene}) for scene in ("plan", "compare", "cases", "load")),
+        ("strategy", {"strategy_scene": "picker", "strategy_purpose": "serving"}),
+        ("strategy", {"strategy_scene": "serving"}),
+        ("comm_cost", {"bill_scene": "bench", "bill_figure": "prefill_apart"}),
+    ],
+)
+def test_every_table_of_predicted_times_is_saved_with_their_errors(stem, asked, monkeypatch):
+    saved = []
+    monkeypatch.setattr(page_parts, "marked", lambda csv, beside: saved.append(dict(beside)) or csv)
+    app = visit(entry(stem), **asked)
+    assert not app.exception
+    assert saved
+    assert all(any(name.endswith("decode_published_times") for name in beside) for beside in saved)
 
 
 def test_one_published_time_is_told_as_one_and_not_as_never():

@@ -46,12 +46,6 @@ def test_a_table_of_no_prediction_is_saved_as_it_is():
     assert tested.marked(b"a\n1\n", {}) == b"a\n1\n"
 
 
-@pytest.mark.parametrize("path", ["pages/5_placement.py", "pages/9_strategy.py", "ui/comm_cost/bench_serving.py"])
-def test_a_page_that_says_its_errors_puts_them_into_its_tables_first(path):
-    text = (ROOT / path).read_text(encoding="utf-8")
-    assert text.index("tested.columns(") < text.index("tested.beside")
-
-
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_one_published_time_alone_has_no_median(language):
     """How many there are and of how many sources stands beside every error."""

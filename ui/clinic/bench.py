@@ -18,7 +18,7 @@ NVLINK, PCIE = "NVLink, every pair", "PCIe only"
 
 @dataclass(frozen=True)
 class Question(CasesQuestion, HangsQuestion):
-    """What the clinic asks."""
+    """Every field of the clinic: of its cases, its hangs, the late rank and the machine of a kernel."""
 
     late: str = ask(SLOW, Choice((SLOW, SCATTER)), "says.who_late")
     release: str = ask(RELEASES_READ[-1], Choice(tuple(reversed(RELEASES_READ)), listed=True), "says.vllm_release")

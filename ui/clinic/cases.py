@@ -18,7 +18,7 @@ from ui.shortcuts import shortcut
 
 @dataclass(frozen=True)
 class CasesQuestion:
-    """Which case is open, and what was said of all."""
+    """The case that is open, and what was said of all."""
 
     case: str = ask(next(iter(CASES)), Choice(tuple(CASES), listed=True), "says.case")
     answers: str = ask("", Text())

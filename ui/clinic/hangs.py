@@ -38,7 +38,7 @@ def _outcome() -> Any:
 
 @dataclass(frozen=True)
 class HangsQuestion:
-    """Whose logs are read, which recorded one is open, what was said of each, and how each test ended."""
+    """Fields of the hangs: whose logs are read, which is open, what was said of each, how each test ended."""
 
     whose: str = ask(OWN, Choice((OWN, RECORDED)), "says.whose_logs")
     log: int = ask(1, Choice(tuple(range(1, 9))), "says.log")

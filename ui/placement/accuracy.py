@@ -44,7 +44,7 @@ class Source(Choice[str]):
 
 @dataclass(frozen=True)
 class AccuracyQuestion:
-    """Which source stands in front."""
+    """The published source that stands in front of the others."""
 
     source: str = ask(rows.EVERY, Source((rows.EVERY,), listed=True), "says.source")
 

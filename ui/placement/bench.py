@@ -49,7 +49,7 @@ class PlanName(Choice[str]):
 
 @dataclass(frozen=True)
 class BenchQuestion(more.MoreQuestion):
-    """What is to be placed; 0 means that nothing was said, where the help of a field says so."""
+    """Fields of what is to be placed; 0 means that nothing was said, where the help of a field says so."""
 
     gpus: int = ask(GPUS_PER_NODE, Whole(1, MOST_GPUS_A_NODE), "says.gpus_node")
     nodes: int = ask(1, Whole(1, MOST_GPUS // MOST_GPUS_A_NODE), "says.nodes")

@@ -24,7 +24,7 @@ KEY = "bench_result"
 
 @dataclass(frozen=True)
 class LoadQuestion:
-    """What the tab asks: what was promised, how an engine reads prompts, and which arrivals."""
+    """The fields of the tab: what was promised, how an engine reads prompts, and which arrivals."""
 
     p99_ttft: float = ask(LoadAsk().ttft_ms, Number(1, 1e6), "says.first_token_ms_p")
     p99_itl: float = ask(LoadAsk().itl_ms, Number(0.1, 1e5), "says.between_tokens_ms_p")
@@ -33,7 +33,7 @@ class LoadQuestion:
 
 
 def draw_controls(page: Page[LoadQuestion]) -> None:
-    """Draw what the tab asks."""
+    """Draw what is promised, how an engine reads prompts, and the seed of the arrivals."""
     with page.controls("p99_ttft", "p99_itl"):
         page.control("chunk", usual=page.scenario.gpu_spec.vllm_batched_tokens)
         page.control("seed")

@@ -30,7 +30,7 @@ TRACE_KEY = "request_trace"
 
 @dataclass(frozen=True)
 class MoreQuestion:
-    """What is asked besides; all as usual where nothing was said."""
+    """Fields of what is asked besides; all as usual where nothing was said."""
 
     percentile: int = ask(99, Choice((50, 99)), "more.percentile")
     prefix: float = ask(0.0, Number(0, 99), "more.prefix")

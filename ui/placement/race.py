@@ -22,7 +22,7 @@ LIGHT, RUSH = "light", "rush"
 
 @dataclass(frozen=True)
 class RaceQuestion:
-    """How many requests come."""
+    """The load of a race: how close together its requests come."""
 
     race_load: str = ask(RUSH, Choice(tuple(LOADS), words="race_load"), "race_load.label")
 

@@ -17,7 +17,7 @@ from ui.scenes import Page
 
 @dataclass(frozen=True)
 class CasesQuestion:
-    """Which decision is told."""
+    """The decision that is told, of those that were worked out."""
 
     case: str = ask("TP=8 or TP=4", Choice(tuple(rows.CASE_NAMES)), "says.decision")
 
@@ -29,7 +29,7 @@ def _bars(page: Page[Any], drawn: list[BillRow], reading: str, name: str) -> Non
 
 @dataclass(frozen=True)
 class Question(bench.BenchQuestion, CasesQuestion, load.LoadQuestion, race.RaceQuestion, accuracy.AccuracyQuestion):
-    """What the planner asks."""
+    """Every field of the planner, over all its scenes."""
 
 
 def plan(page: BenchPage) -> None:

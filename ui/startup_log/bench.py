@@ -26,7 +26,7 @@ def _said() -> Any:
 
 @dataclass(frozen=True)
 class Question:
-    """What the log reader asks; of each exercise, by its key, what was said and whether the answer is shown."""
+    """Every field of the log reader; of each exercise, by its key, what was said and if its answer is shown."""
 
     model: str = ask(AS_LOGGED, Choice((AS_LOGGED, *MODELS), listed=True), "says.model")
     tp: int = ask(0, Whole(0, 1024), "says.tp_as_log_says")

@@ -39,7 +39,7 @@ class Notch(Choice[int]):
 
 @dataclass(frozen=True)
 class Question:
-    """What the strategy page asks."""
+    """Every field of the strategy page, over all its scenes."""
 
     ranks: int = ask(64, Notch(RANKS), "says.ranks")
     sequence: int = ask(4096, Choice(TOKENS, listed=True), "says.tokens_sequence")
