@@ -9,8 +9,8 @@ from core.course.start_here import ridge_tokens, ring_chunks_sent, ring_stages
 from runtime.prose import said
 from ui import scenes
 from ui.course import glossary
+from ui.page import Nothing, Page
 from ui.players.still import still
-from ui.scenes import Nothing, Page
 from ui.start_here import charts, drawing, words
 from ui.start_here.ring import running_ring
 

@@ -7,10 +7,10 @@ from core.course.quiz import PASS_FRACTION, paper
 from core.course.quiz import Question as Posed
 from ui import scenes
 from ui.course import pages as course
+from ui.page import Page
 from ui.question import Choice, ask
 from ui.quiz import charts, words
 from ui.quiz import desk as quiz_desk
-from ui.scenes import Page
 
 ALL = "the whole course"
 CONCEPTS = tuple(dict.fromkeys(question.concept for question in paper(0)))

@@ -9,14 +9,14 @@ from core.course.find_it import LONGEST_QUERY, Found, find
 from ui import address, scenes
 from ui.course import pages as course
 from ui.find_it.index import index
+from ui.page import Page
 from ui.prose import escape
 from ui.question import Text, ask
-from ui.scenes import Page
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is looked for."""
+    """The words that are searched for in scenes, terms and questions."""
 
     words: str = ask("", Text(LONGEST_QUERY), "says.words_scene_term_or")
 

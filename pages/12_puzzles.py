@@ -6,10 +6,10 @@ import streamlit as st
 
 from core.course.puzzles.bank import TOKENS
 from ui import address, scenes
+from ui.page import Page
 from ui.players.puzzle_player import puzzle_player
 from ui.puzzles import rows
 from ui.question import Text, ask
-from ui.scenes import Page
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from runtime.rooms import ROOMS
 from ui import scenes
 from ui.cluster import charts, phone, rows, wall, words
 from ui.cluster.wall import RingQuestion
+from ui.page import Page
 from ui.room import poll
-from ui.scenes import Page
 
 
 def ring_here() -> RoomRing | None:

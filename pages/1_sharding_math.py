@@ -1,58 +1,14 @@
 """Lab 01, sharding math: one layer cut over ranks, stepped, counted, broken and put together again."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import streamlit as st
 
-from core.sharding_math.drawn import RANKS, known_slips, usual_ranks
-from core.sharding_math.examples import Kind
-from core.sharding_math.exercise import LEVELS, Level
-from core.sharding_math.numerics import PRECISIONS, SUM_ORDERS, SumOrder
-from core.sharding_math.rounding import Trial
-from core.sharding_math.submission import TASKS
+from core.sharding_math.drawn import known_slips
 from ui import learner_panel, scenes
-from ui.question import Choice, Switch, Text, Whole, ask
-from ui.scenes import Page
+from ui.page import Page
 from ui.sharding_math import charts, figures, rows, words
-
-ONE_LAYER, ONE_STEP, BY_HAND = "one layer", "one step", "by hand"
-ROUNDING, TP_SIZES = "rounding", "TP sizes"
-
-
-@dataclass(frozen=True)
-class Question:
-    """What lab 01 asks."""
-
-    layer: str = ask("Column", Choice(tuple(rows.KINDS)), "says.layer")
-    ranks: int | None = ask(None, Choice(RANKS), "says.ranks_2")
-    whole: bool = ask(False, Switch(), "says.all_y_every_rank")
-    step: str = ask("", Text())
-    count: str = ask(ONE_LAYER, Choice((ONE_LAYER, ONE_STEP, BY_HAND)), "says.count")
-    level: Level = ask("worked", Choice(tuple(LEVELS)), "says.level")
-    mistake: str = ask("No all-reduce", Choice(tuple(rows.MISTAKES)), "says.mistake")
-    figure: str = ask(ROUNDING, Choice((ROUNDING, TP_SIZES)), "says.figure")
-    in_features: int = ask(64, Whole(1, 512), "says.inputs_d", name="in")
-    out_features: int = ask(64, Whole(1, 512), "says.outputs_f", name="out")
-    num_ranks: int = ask(8, Whole(1, 64), "says.ranks_n", name="n")
-    dtype: str = ask("bfloat16", Choice(tuple(PRECISIONS), listed=True), "says.format")
-    order: SumOrder = ask("ring", Choice(tuple(SUM_ORDERS), listed=True), "says.order_sum")
-    task: str = ask("row_parallel", Choice(tuple(TASKS)), "says.draw")
-
-
-def kind_of(page: Page[Question]) -> Kind:
-    """Return the layer that is stepped; a column-parallel one may have its output gathered."""
-    kind = rows.KINDS[page.question.layer]
-    return "gathered" if kind == "column" and page.question.whole else kind
-
-
-def ranks_of(page: Page[Question]) -> int:
-    return page.question.ranks or usual_ranks(page.scenario)
-
-
-def trial_of(page: Page[Question]) -> Trial:
-    asked = page.question
-    return Trial(asked.in_features, asked.out_features, asked.num_ranks, asked.dtype, asked.order)
+from ui.sharding_math.question import BY_HAND, ONE_LAYER, ROUNDING, Question, kind_of, ranks_of, trial_of
 
 
 def fields(page: Page[Question]) -> Mapping[str, object]:

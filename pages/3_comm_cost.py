@@ -1,13 +1,12 @@
 """Lab 03, the communication bill: price the all-reduces of a step on the links there are."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import streamlit as st
 
 from core.comm_cost.asked import known_slips
 from core.steps import view as views
-from runtime.measurements import measured_all_reduces
 from ui import scenes
 from ui.comm_cost import bench as comm_bench
 from ui.comm_cost import rounds as comm_rounds
@@ -15,27 +14,9 @@ from ui.comm_cost import rows as rows_of
 from ui.comm_cost import rows_slips as slips
 from ui.comm_cost import scenes as comm_scenes
 from ui.comm_cost import words
+from ui.comm_cost.question import ROUNDS, Question, points, view_of
 from ui.comm_cost.words_bench import rounds as rounds_fields
-from ui.question import Choice, ask
-from ui.scenes import Page
-
-BILL, ROUNDS = "the bill", "the wire"
-points = measured_all_reduces()
-
-
-@dataclass(frozen=True)
-class Question(comm_bench.BenchQuestion, comm_rounds.RoundsQuestion):
-    """What lab 03 asks."""
-
-    view: str = ask(BILL, Choice((BILL, ROUNDS)), "says.figure")
-    slip: str = ask(slips.HOP, Choice(tuple(slips.CHOICES)), "says.what_misread")
-
-
-def view_of(page: Page[Question]) -> views.View:
-    """Return the step that is priced: the question is of a decode step as it is measured."""
-    asked = page.question
-    napkin = asked.numbers == comm_bench.NAPKIN
-    return views.View(page.scenario) if page.scene == "question" else views.View(page.scenario, asked.phase, napkin)
+from ui.page import Page
 
 
 def fields(page: Page[Question]) -> Mapping[str, object]:

@@ -1,44 +1,27 @@
 """Lab 04, pipelines: what crosses between stages, a loop of tokens, and a batch that fills and drains."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
 from core.pipeline_bubble.bubble import FillDrain, known_slips
 from core.pipeline_bubble.compositions import Compositions
-from core.pipeline_bubble.experiments import Cheat, Serving
+from core.pipeline_bubble.experiments import Serving
 from ui import scenes
+from ui.page import Page
 from ui.pipeline_bubble import bench as schedule_bench
 from ui.pipeline_bubble import charts, grids, rows, words
 from ui.pipeline_bubble import learner_panel as schedule_panel
+from ui.pipeline_bubble.question import (
+    FLOWS,
+    STAGES,
+    Question,
+    cheat_of,
+    offered,
+    run_of,
+    usual_stages,
+)
 from ui.players.schedule_player import Grid
-from ui.question import Choice, ask
-from ui.scenes import Page
-
-STAGES, FLOWS, MICROBATCHES = (2, 4, 8, 16), (1, 2, 4, 8, 16), (1, 8, 16, 32, 63, 64)
-
-
-@dataclass(frozen=True)
-class Question(schedule_bench.BenchQuestion):
-    """What lab 04 asks."""
-
-    p: int | None = ask(None, Choice(STAGES), "says.stages_p")
-    flow: int = ask(1, Choice(FLOWS), "says.sequences_flight")
-    m: int = ask(16, Choice(MICROBATCHES), "says.microbatches_m")
-    wrong: str = ask(rows.NOBODY_WAITS, Choice(tuple(rows.WRONGS)), "says.what_goes_wrong")
-
-
-def usual_stages(page: Page[Question]) -> int:
-    return page.scenario.pp if page.scenario.pp in (2, 4, 16) else 8
-
-
-def run_of(page: Page[Question]) -> FillDrain:
-    return FillDrain(page.question.p or usual_stages(page), page.question.m)
-
-
-def cheat_of(page: Page[Question]) -> Cheat:
-    return rows.cheat(run_of(page), page.question.wrong == rows.ONE_EARLY)
 
 
 def ask_sizes(page: Page[Question], *names: str) -> None:
@@ -52,12 +35,6 @@ def fields(page: Page[Question]) -> Mapping[str, object]:
     flow, stuck = Serving(run.stages, page.question.flow), rows.stuck(run)
     compositions = schedule_bench.compositions_of(page), Compositions(page.scenario, run.stages, run.stages)
     return words.fields(run, flow, cheat_of(page), stuck, *compositions)
-
-
-def offered(page: Page[Question]) -> Mapping[str, tuple[Sequence[int], int]]:
-    """Return the sizes of a batch that controls offer, and those that are asked."""
-    run = run_of(page)
-    return {"p": (STAGES, run.stages), "m": (MICROBATCHES, run.microbatches)}
 
 
 def serve(page: Page[Question]) -> None:

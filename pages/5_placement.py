@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 from core.errors import ShardlabError
 from ui import scenes, tested
+from ui.page import Page
 from ui.placement import accuracy as placement_accuracy
 from ui.placement import bench, words
 from ui.placement import load as placement_load
 from ui.placement import race as placement_race
 from ui.placement import scenes as placement_scenes
 from ui.placement.scenes import Question
-from ui.scenes import Page
 
 
 def fields(page: Page[Question]) -> Mapping[str, object]:

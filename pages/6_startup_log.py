@@ -7,7 +7,7 @@ import streamlit as st
 from core.startup_log import weight_rules
 from core.startup_log.reader import read_log
 from ui import paste, scenes
-from ui.scenes import Page
+from ui.page import Page
 from ui.shortcuts import shortcut
 from ui.startup_log import bench, charts, report, words
 from ui.startup_log.bench import EXERCISES, UNDECIDED, Question

@@ -10,7 +10,7 @@ from ui.clinic import bench, cases, charts, hangs, rows, words
 from ui.clinic import charts_scenes as clinic_scenes
 from ui.clinic import rows_kernel as kernel_rows
 from ui.clinic.bench import Question
-from ui.scenes import Page
+from ui.page import Page
 
 
 def fields(page: Page[Question]) -> Mapping[str, object]:

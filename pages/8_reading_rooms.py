@@ -9,8 +9,8 @@ from core.course.reading_rooms import ROOMS, Place, Room, places
 from runtime.prose import said
 from ui import address, scenes
 from ui.course import pages as course
+from ui.page import Nothing, Page
 from ui.reading_rooms import tables
-from ui.scenes import Nothing, Page
 
 
 def place(page: Page[Nothing], row: Place, root: str) -> None:

@@ -1,4 +1,4 @@
-"""The app stands on what Streamlit, uvicorn and starlette document: no private name of theirs is read or replaced."""
+"""The app stands on what its libraries document: no private name of theirs is read or replaced."""
 
 import ast
 from pathlib import Path
@@ -46,9 +46,9 @@ def faults(source: str) -> list[str]:
         while isinstance(root, ast.Attribute | ast.Call | ast.Subscript):
             root = root.func if isinstance(root, ast.Call) else root.value
         is_private = node.attr.startswith("_") and not node.attr.startswith("__")
-        if isinstance(root, ast.Name) and root.id in theirs and (is_private or isinstance(node.ctx, ast.Store)):
-            found.append(ast.unparse(node))
-        elif is_private and not (isinstance(root, ast.Name) and root.id in ("self", "cls", "other")):
+        named = root.id if isinstance(root, ast.Name) else ""
+        replaced = named in theirs and isinstance(node.ctx, ast.Store)
+        if replaced or (is_private and named not in ("self", "cls", "other")):
             found.append(ast.unparse(node))
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         replaces = isinstance(call.func, ast.Name) and call.func.id in ("setattr", "delattr")

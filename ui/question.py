@@ -9,7 +9,7 @@ A field's name, after its page's prefix, is its name in the address. Its kind re
 A default is left out of the address; None stands for a default that depends on the scenario.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar
@@ -170,7 +170,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Switch:
-    """On or off."""
+    """A setting that is on or off, drawn as a switch."""
 
     def read(self, text: str, stem: str) -> bool:
         if text not in ("true", "false"):
@@ -229,24 +229,34 @@ def _asked(question: type[Any], prefix: str) -> Mapping[str, Asked]:
 
 def read(question: type[T], prefix: str, stem: str, address: Mapping[str, str]) -> tuple[T, dict[str, str]]:
     """Return the question that an address asks, and a sentence for each value that was refused, by its name."""
-    values, refused = {}, {}
-    for one in asked(question, prefix).values():
+    values, bad = _read(asked(question, prefix).values(), stem, address)
+    return question(**values), bad
+
+
+def refused(parts: Iterable[Asked], stem: str, address: Mapping[str, str]) -> dict[str, str]:
+    """Return a sentence for each of these parts of an address whose value is none."""
+    return _read(parts, stem, address)[1]
+
+
+def _read(parts: Iterable[Asked], stem: str, address: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    values, bad = {}, {}
+    for one in parts:
         if (text := address.get(one.address)) is None:
             continue
         try:
             values[one.name] = one.kind.read(text, stem)
         except RefusedError as rule:
-            refused[one.address] = refusal(one.address, text, rule)
-    return question(**values), refused
+            bad[one.address] = refusal(one.address, text, rule)
+    return values, bad
 
 
 def respelled(question: type[Any], prefix: str, stem: str, address: Mapping[str, str]) -> dict[str, str]:
     """Return the parts of an address that are written otherwise than `write` does: `2,5` for 2.5."""
-    asked_now, refused = read(question, prefix, stem, address)
+    now, bad = read(question, prefix, stem, address)
     plain = {}
     for one in asked(question, prefix).values():
-        if one.address in address and one.address not in refused:
-            text = one.kind.write(getattr(asked_now, one.name), stem)
+        if one.address in address and one.address not in bad:
+            text = one.kind.write(getattr(now, one.name), stem)
             if text != address[one.address]:
                 plain[one.address] = text
     return plain

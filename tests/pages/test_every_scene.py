@@ -21,7 +21,7 @@ from tests.equations import wrong
 from tests.said import disagreements, shown, unknown_fields, without_terms
 from ui import page_parts, shell
 from ui.course.pages import LABS, OVERVIEW, PAGES, entry
-from ui.scenes import Page
+from ui.page import Page
 from ui.server import MOST_UNREAD
 
 ROOT = Path(__file__).resolve().parents[2]

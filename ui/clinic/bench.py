@@ -9,8 +9,8 @@ from core.comm_cost.bill import allreduce_payload_bytes
 from ui.clinic.cases import CasesQuestion
 from ui.clinic.hangs import HangsQuestion
 from ui.clinic.rows_kernel import ARCHITECTURES
+from ui.page import Page
 from ui.question import Choice, Switch, Whole, ask
-from ui.scenes import Page
 
 SLOW, SCATTER = "one slow rank", "every rank a little late"
 NVLINK, PCIE = "NVLink, every pair", "PCIe only"

@@ -11,8 +11,8 @@ from core.clinic.case import Bars, Case, Histogram, Lines, Picture
 from runtime.measurements import measured_all_reduces
 from ui.clinic import charts, rows, words
 from ui.figures.frames import Row, as_row
+from ui.page import Page
 from ui.question import Choice, Text, ask
-from ui.scenes import Page
 from ui.shortcuts import shortcut
 
 

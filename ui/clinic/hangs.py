@@ -13,8 +13,8 @@ from runtime.captures import recorded_faults
 from runtime.prose import named
 from ui import paste
 from ui.clinic import words
+from ui.page import Page
 from ui.question import Choice, ask
-from ui.scenes import Page
 
 SIGNS: Mapping[Standing, str] = {
     "supported": ":red[:material/flag:]",

@@ -11,10 +11,10 @@ from runtime.room_ring import AT_RANDOM, FEWEST, MOST, SIZES, RoomRing
 from runtime.rooms import ROOMS, Question
 from ui.cluster import words
 from ui.cluster.drawing import NARROW, PROJECTED, WIDE, ring_drawing
+from ui.page import Page
 from ui.players.still import still
 from ui.question import Choice, Whole, ask
 from ui.room import poll
-from ui.scenes import Page
 from ui.shortcuts import shortcut
 from ui.theme import Look
 from ui.visit import visit

@@ -26,8 +26,8 @@ from ui.comm_cost import rows_scale as scale
 from ui.comm_cost import table as comm_table
 from ui.comm_cost import words_bench as words
 from ui.figures.lines import payloads
+from ui.page import Page
 from ui.question import Choice, Number, Switch, Text, Whole, ask
-from ui.scenes import Page
 from ui.tested import Kind
 
 OWN, TABLE, CONSTANTS, UNITS, GPUS = "your link", "your table", "constants", "units", "GPUs"
@@ -144,7 +144,7 @@ def draw_controls(page: BenchPage) -> None:
 
 
 def draw(page: BenchPage, view: views.View, points: Sequence[MeasuredPoint]) -> None:
-    """Draw the open figure."""
+    """Draw the figure that is open on the bench, over the link that is asked for."""
     asked = page.question
     over = view.link if asked.over == THE_LINK else view.network
     figures: dict[str, Callable[[], None]] = {

@@ -13,8 +13,8 @@ from ui.comm_cost import charts as bills
 from ui.comm_cost import rows_serving as rows
 from ui.comm_cost import words_serving as words
 from ui.comm_cost.rows import BillRow
+from ui.page import Page
 from ui.question import Choice, Whole, ask
-from ui.scenes import Page
 
 ATTENTION, DRAFTS, APART = "attention", "drafts", "prefill apart"
 FIGURES = [ATTENTION, DRAFTS, APART]
@@ -23,7 +23,7 @@ MOST_TOKENS = 1_048_576
 
 @dataclass(frozen=True)
 class ServingQuestion:
-    """What these figures ask."""
+    """A layer of decode attention over ranks, a draft model, and prefill apart."""
 
     att_model: str = ask(Attention().key, Choice(tuple(MODELS), listed=True), "control.model")
     att_n: int = ask(Attention().ranks, Choice((2, 4, 8, 16)), "control.ranks")

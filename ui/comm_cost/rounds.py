@@ -12,9 +12,9 @@ from runtime.prose import named
 from runtime.quantities import seconds
 from ui import held_axes, scenario_bar
 from ui.comm_cost import rows_rounds as rows
+from ui.page import Page
 from ui.players import ring_player as player
 from ui.question import Choice, ask
-from ui.scenes import Page
 
 THE_LINK, THE_NETWORK = "the link", "the network"
 

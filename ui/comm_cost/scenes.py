@@ -22,7 +22,7 @@ from ui.comm_cost.bench import bars
 from ui.comm_cost.rows_residuals import named_residuals
 from ui.figures.lines import payloads
 from ui.figures.time_against_payload import time_against_payload
-from ui.scenes import Page
+from ui.page import Page
 
 _NOTES = {rows.HOP: "note", rows.TWO_WAY: "note_two_way", rows.BUSBW: "note_busbw", rows.AVERAGE: "note_average"}
 

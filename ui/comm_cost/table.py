@@ -19,8 +19,8 @@ from ui.comm_cost import charts as bills
 from ui.comm_cost import charts_table as charts
 from ui.comm_cost import rows_table as rows
 from ui.comm_cost import words_table as words
+from ui.page import Page
 from ui.prose import escape
-from ui.scenes import Page
 
 KEY = "own_table"
 

@@ -13,10 +13,10 @@ from core.text.numbers import whole
 from runtime import workers
 from runtime.kept import kept
 from ui import scenario_bar
+from ui.page import Page
 from ui.pipeline_bubble import charts, grids, rows, words
 from ui.players.schedule_player import Grid
 from ui.question import Choice, Switch, Text, Whole, ask
-from ui.scenes import Page
 
 AGAINST_M, RUN, VERSUS, SERVE, COMPOSE = "against m", "the run", "two schedules", "serving", "TP × PP"
 USUAL, MORE = (SERVE, AGAINST_M, COMPOSE), (RUN, VERSUS)
@@ -29,7 +29,7 @@ AT_ONCE_ACTIONS = 512
 
 @dataclass(frozen=True)
 class BenchQuestion:
-    """What the bench asks."""
+    """The sizes of a run, a pair of schedules, a pipe that serves and the GPUs of its layouts."""
 
     figure: str = ask(SERVE, Choice((*USUAL, *MORE)), "says.figure")
     more: bool = ask(False, Switch(), "says.more_figures")
@@ -125,7 +125,7 @@ _ASKED = {AGAINST_M: _ask_sizes, RUN: _ask_sizes, VERSUS: _ask_pair, SERVE: _ask
 
 
 def draw(page: BenchPage) -> None:
-    """Draw the open figure."""
+    """Draw the figure that is open on the bench, with its fields."""
     pin = Bench.pinned(page.question.pin)
     page.fill(words.bench_fields(bench_of(page), pin, serving_of(page)))
     figures = {AGAINST_M: _against_m, RUN: _run, VERSUS: _two_schedules, SERVE: _serving, COMPOSE: _compositions}

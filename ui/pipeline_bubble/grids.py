@@ -19,9 +19,9 @@ from core.pipeline_bubble.schedules.simulator import Timeline
 from runtime.kept import kept
 from runtime.prose import named, said
 from ui import held_axes
+from ui.page import Page
 from ui.pipeline_bubble.rows import fill_drain_run, triangles_terms
 from ui.players.schedule_player import Grid, Level, Mark, Stop, schedule_player
-from ui.scenes import Page
 
 STUCK_TICKS = 8
 """Ticks drawn after the last action of a run that is stuck, for the words."""

@@ -16,11 +16,11 @@ from runtime.foretold import foretold
 from runtime.kept import kept
 from runtime.prose import said
 from runtime.published import planners, shipped_table
+from ui.page import Page
 from ui.placement import charts_accuracy as charts
 from ui.placement import rows_accuracy as rows
 from ui.placement.words import accuracy_fields, residual_fields
 from ui.question import Choice, ask
-from ui.scenes import Page
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

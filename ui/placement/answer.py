@@ -12,10 +12,10 @@ from core.placement.serve_flags import other_nodes, refusals, remarks, serve_com
 from core.placement.shortlist import MOST_REFUSED
 from core.placement.trace import why_it_lost
 from runtime.prose import worded
+from ui.page import Page
 from ui.placement import charts, rows
 from ui.placement.bench import Asked
 from ui.prose import escape
-from ui.scenes import Page
 
 
 def memory(page: Page[Any], asked: Asked, taken: Plan) -> None:

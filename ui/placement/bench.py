@@ -23,12 +23,12 @@ from core.strategy.refit import Refit
 from core.units import GB
 from runtime.prose import explained
 from ui import beside, paste
+from ui.page import Page
 from ui.placement import more
 from ui.placement.examples import EXAMPLE_CONFIG, EXAMPLE_TOPOLOGY
 from ui.placement.pin import pin_text, pinned_plan
 from ui.prose import escape
 from ui.question import Choice, Number, RefusedError, Text, Whole, ask
-from ui.scenes import Page
 
 T = TypeVar("T")
 

@@ -11,13 +11,13 @@ from core.serving.bench_results import example_bench
 from runtime import workers
 from runtime.kept import kept_of
 from ui import paste, tested
+from ui.page import Page
 from ui.placement import charts_load as charts
 from ui.placement import more
 from ui.placement import rows_load as rows
 from ui.placement.words import load_fields
 from ui.prose import escape
 from ui.question import Choice, Number, Whole, ask
-from ui.scenes import Page
 
 KEY = "bench_result"
 

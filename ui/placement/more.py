@@ -18,10 +18,10 @@ from runtime.prose import said, worded
 from runtime.quantities import plain, seconds
 from runtime.rows import Row, table
 from ui import paste
+from ui.page import Page
 from ui.placement.examples import EXAMPLE_TRACE
 from ui.prose import escape
 from ui.question import Choice, Number, Switch, Whole, ask
-from ui.scenes import Page
 
 SHOWN = 5
 """Ways of each kind that are listed."""

@@ -11,11 +11,11 @@ from runtime import workers
 from runtime.kept import kept_of
 from runtime.quantities import seconds
 from ui import beside, held_axes, tested
+from ui.page import Page
 from ui.placement import rows_race as rows
 from ui.players import race_player as player
 from ui.question import Choice, ask
 from ui.room.line import Line
-from ui.scenes import Page
 
 LIGHT, RUSH = "light", "rush"
 

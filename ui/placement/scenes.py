@@ -9,10 +9,10 @@ from core.placement.cases import case_plans
 from ui import tested
 from ui.comm_cost.charts import axis_end_ms, bill_bars
 from ui.comm_cost.rows import BillRow
+from ui.page import Page
 from ui.placement import accuracy, answer, bench, charts, load, more, race, rows, words
 from ui.placement.bench import BenchPage
 from ui.question import Choice, ask
-from ui.scenes import Page
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from runtime.prose import named
 from runtime.quantities import heard
 from ui import address
 from ui.course import pages as course
+from ui.page import Page
 from ui.prose import Prose, escape
 from ui.question import Text, ask
 from ui.quiz.words import as_spoken, spoken
-from ui.scenes import Page
 
 LONGEST_SHEET = 3900
 """Every answer written out comes to less."""

@@ -19,9 +19,9 @@ from runtime.quantities import heard
 from ui import address
 from ui.figures.frames import as_row
 from ui.figures.svg import NARROW, size_of
+from ui.page import Page
 from ui.players.block_stepper import View, block_stepper
 from ui.players.still import still
-from ui.scenes import Page
 from ui.sharding_math import boards, charts, rows
 from ui.sharding_math.drawing import layer_diagram
 

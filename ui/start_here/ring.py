@@ -7,8 +7,8 @@ import pandas as pd
 from core.course.labs_own import ring_run, ring_sums
 from runtime.rows import Row
 from ui.comm_cost.rounds import shares
+from ui.page import Page
 from ui.players import ring_player as player
-from ui.scenes import Page
 
 
 def running_ring(page: Page[Any]) -> None:

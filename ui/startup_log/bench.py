@@ -12,8 +12,8 @@ from core.startup_log.exercises import Exercise, exercises
 from core.startup_log.reader import read_log
 from core.startup_log.records import Given, Report
 from ui import paste
+from ui.page import Page
 from ui.question import Choice, Switch, Whole, ask
-from ui.scenes import Page
 from ui.startup_log import report, words
 
 AS_LOGGED, UNDECIDED = "as the log says", "undecided"

@@ -9,8 +9,8 @@ from core.startup_log.records import Check, Report
 from runtime.prose import named, said, worded
 from runtime.quantities import percent
 from runtime.rows import Row
+from ui.page import Page
 from ui.prose import escape
-from ui.scenes import Page
 from ui.startup_log import words
 from ui.startup_log.charts import amount, residual_marks
 from ui.startup_log.log_table import log_table

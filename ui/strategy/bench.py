@@ -17,8 +17,8 @@ from core.strategy.rooms import ROOMS
 from core.strategy.training.layout import Recompute
 from core.strategy.training.memory import Job
 from core.strategy.training.side_by_side import Held
+from ui.page import Page
 from ui.question import Choice, Whole, ask
-from ui.scenes import Page
 
 MOST_NODES = 32
 RANKS = tuple(2**power for power in range(11))

@@ -11,8 +11,8 @@ from runtime.mermaid import mermaid
 from runtime.rows import Row
 from ui.comm_cost.rounds import play
 from ui.figures.svg import NARROW, size_of
+from ui.page import Page
 from ui.players.still import still
-from ui.scenes import Page
 from ui.strategy.drawing import block_diagram, block_rows
 from ui.strategy.rows_scenes import port_rows
 

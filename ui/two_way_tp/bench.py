@@ -22,8 +22,8 @@ from runtime.run_request import RunRequest
 from runtime.torch_here import torch_here
 from ui.comm_cost.table import offer
 from ui.figures.time_against_payload import time_against_payload
+from ui.page import Page
 from ui.question import Choice, Switch, ask
-from ui.scenes import Page
 from ui.two_way_tp import charts, live_run, rows_runs
 from ui.two_way_tp import charts_scaling as scaling_charts
 from ui.two_way_tp import rows as rows_of
@@ -45,7 +45,7 @@ TWO_HOSTS = captures.CAPTURES.parent / "two_hosts"
 
 @dataclass(frozen=True)
 class BenchQuestion:
-    """What the bench asks."""
+    """The model and the link between two ranks, and the figure of their runs."""
 
     model: str = ask(MINI_GPT.key, Choice(tuple(GPTS)[:3]), "says.model")
     wire: str = ask("TCP", Choice(tuple(BACKENDS)), "says.between_ranks")

@@ -13,9 +13,9 @@ from runtime.prose import said
 from runtime.quantities import local
 from runtime.torch_here import live_runs_allowed
 from ui import address
+from ui.page import Page
 from ui.prose import escape
 from ui.question import Number, Whole, ask
-from ui.scenes import Page
 from ui.two_way_tp.words_bench import paid_fields
 
 GPUS = 2
@@ -31,7 +31,7 @@ class PaidQuestion:
     forgotten: int = ask(24, Whole(1, 72, slid=True), "says.hours_forgotten")
 
 
-def fields(page: Page[PaidQuestion]) -> Mapping[str, object]:
+def meter(page: Page[PaidQuestion]) -> Mapping[str, object]:
     """Return the numbers of the section's prose. Raises LedgerError where the ledger was edited."""
     money = BudgetGuard().account() if live_runs_allowed() else account(())
     return paid_fields(money, page.question.rate, page.question.forgotten)
@@ -42,7 +42,7 @@ def section(page: Page[PaidQuestion]) -> None:
     with st.container(key="paid_controls", horizontal=True, gap="medium"):
         page.control("rate")
         page.control("forgotten")
-    page.fill(fields(page))
+    page.fill(meter(page))
     own = live_runs_allowed()
     page.say("paid.body")
     page.say("paid.ledger" if own else "paid.public")

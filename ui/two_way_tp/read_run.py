@@ -10,7 +10,7 @@ from runtime.captures import Capture
 from runtime.kept import kept, kept_of
 from ui import address
 from ui.figures.style import Figure
-from ui.scenes import Page
+from ui.page import Page
 from ui.startup_log.log_table import answer_table, log_table
 from ui.theme import Look
 from ui.two_way_tp import charts
