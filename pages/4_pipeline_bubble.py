@@ -12,22 +12,8 @@ from ui.page import Page
 from ui.pipeline_bubble import bench as schedule_bench
 from ui.pipeline_bubble import charts, grids, rows, words
 from ui.pipeline_bubble import learner_panel as schedule_panel
-from ui.pipeline_bubble.question import (
-    FLOWS,
-    STAGES,
-    Question,
-    cheat_of,
-    offered,
-    run_of,
-    usual_stages,
-)
+from ui.pipeline_bubble.question import FLOWS, STAGES, Question, cheat_of, draw_sizes, offered, run_of
 from ui.players.schedule_player import Grid
-
-
-def ask_sizes(page: Page[Question], *names: str) -> None:
-    with page.controls():
-        for name in names:
-            page.control(name, usual=usual_stages(page) if name == "p" else None)
 
 
 def fields(page: Page[Question]) -> Mapping[str, object]:
@@ -39,7 +25,7 @@ def fields(page: Page[Question]) -> Mapping[str, object]:
 
 def serve(page: Page[Question]) -> None:
     page.data_sheet = "compute"
-    ask_sizes(page, "p", "flow")
+    draw_sizes(page, "p", "flow")
     sizes = {"p": (STAGES, run_of(page).stages), "flow": (FLOWS, page.question.flow)}
     grids.turning(page, "serve.reading", lambda *flow: [grids.loop(*flow)], sizes, key="flow", follow=0)
     with page.guarded():
@@ -54,7 +40,7 @@ def question(page: Page[Question]) -> None:
 
 
 def see(page: Page[Question]) -> None:
-    ask_sizes(page, "p", "m")
+    draw_sizes(page, "p", "m")
     run, sizes = run_of(page), offered(page)
     grids.turning(page, "see.reading", lambda *run: [grids.batch(*run)], sizes, key="run", follow=6)
     with st.container(key="aside_equal", horizontal=False):
@@ -72,7 +58,7 @@ def see(page: Page[Question]) -> None:
 
 def break_it(page: Page[Question]) -> None:
     wrong, run, cheat = page.question.wrong, run_of(page), cheat_of(page)
-    ask_sizes(page, *([] if page.look.present else ["p", "m"]), "wrong")
+    draw_sizes(page, *([] if page.look.present else ["p", "m"]), "wrong")
     if wrong == rows.WRONG_FORMULA:
         table = rows.formula_rows(run)
         page.figure(charts.formula_dots(table, page.look), "break_it.reading_formula", table, "slips")
@@ -92,7 +78,7 @@ def break_it(page: Page[Question]) -> None:
 
 def count(page: Page[Question]) -> None:
     if not page.look.present:
-        ask_sizes(page, "p", "m")
+        draw_sizes(page, "p", "m")
     grids.counted(page, run_of(page))
 
 
@@ -109,7 +95,7 @@ def build(page: Page[Question]) -> None:
         page.say("build.body")
         page.say("learner.off")
         return
-    ask_sizes(page, "p", "m")
+    draw_sizes(page, "p", "m")
     schedule_panel.panel(learner_file, run.stages, run.microbatches, page.prose, page.look.present)
     with st.expander(page.prose.plain("build.title")):
         page.say("build.body")

@@ -135,10 +135,10 @@ class Number:
         value = number(text, self.low, self.high)
         if value is None:
             raise RefusedError("number", low=f"{self.low:g}", high=f"{self.high:g}")
-        return float(value)
+        return value
 
     def write(self, value: float, stem: str) -> str:
-        return repr(float(value)).removesuffix(".0")
+        return repr(value).removesuffix(".0")
 
     def draw(self, label: str, stem: str, **given: Any) -> None:
         st.number_input(label, float(self.low), float(self.high), format="%g", **given)

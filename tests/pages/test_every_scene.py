@@ -207,21 +207,21 @@ def predictions(monkeypatch):
 
 
 def _slow_rank_twice():
-    """The panel's field, after the handle on a page wrote into it, as its callback does."""
-    import streamlit as st  # AppTest runs this function's text alone
+    """The panel's field and the handle on a page, at an address that has a slow rank."""
+    from core.scenario import LIMITS  # AppTest runs this function's text alone
+    from ui import address, scenario_bar
+    from ui.question import Whole
 
-    from core.scenario import LIMITS
-    from ui import address, inputs, scenario_bar
-
-    address.read()
-    st.session_state["slow"] = 20
-    inputs.whole("slow", "slow", *LIMITS["slow_percent"], 0)
-    scenario_bar.straggler()
+    address.begin()
+    scenario_bar.draw_field("slow_percent", Whole(*LIMITS["slow_percent"]))
+    scenario_bar.draw_straggler()
 
 
 def test_the_slow_rank_on_a_page_and_in_the_panel_logs_no_warning(widgets_log):
     """The panel's field `slow` had a default and a value set beside it: a warning in the server's log."""
-    app = AppTest.from_function(_slow_rank_twice).run()
+    app = AppTest.from_function(_slow_rank_twice)
+    app.query_params["slow"] = "20"
+    app.run()
     assert not app.exception
     assert [field.value for field in app.number_input] == [20, 20]
     assert not [record.getMessage() for record in widgets_log]

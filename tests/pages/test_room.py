@@ -129,7 +129,7 @@ def test_a_race_is_predicted_by_the_room_as_any_other_question():
     assert not wall.exception
     code = wall.query_params["room"]
     learner = opened("placement", place_scene="race", room=code)
-    learner.session_state["place_race_guess"] = 2
+    learner.query_params["place_race_guess"] = "2"
     learner.run()
     assert f"Sent to the room {code}" in text_of(learner)
     assert ROOMS.tallies(code)[0].counts == ((2.0, 1),)

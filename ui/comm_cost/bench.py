@@ -123,10 +123,12 @@ def draw_controls(page: BenchPage) -> None:
         figure = page.figure_of(FIRST, MORE)
     on_wall = page.look.present
     with page.controls():
-        if figure in PHASED and not (figure == UNITS and on_wall):
-            page.control("phase")
         if not on_wall:
             page.control("numbers")
+        if figure in PHASED and not (figure == UNITS and on_wall):
+            page.control("phase")
+        else:
+            st.empty()  # what follows keeps its place
         names = CONTROLS.get(figure, ()) if figure in _KEPT_ON_A_WALL or not on_wall else ()
         if on_wall and figure in (BUY, EXPERTS, serving.ATTENTION, serving.DRAFTS):
             names = ("over",)

@@ -39,3 +39,10 @@ def offered(page: Page[Question]) -> Mapping[str, tuple[Sequence[int], int]]:
     """Return the sizes of a batch that controls offer, and those that are asked."""
     run = run_of(page)
     return {"p": (STAGES, run.stages), "m": (MICROBATCHES, run.microbatches)}
+
+
+def draw_sizes(page: Page[Question], *names: str) -> None:
+    """Draw these controls in a row; the stages begin with the scenario's pipeline."""
+    with page.controls():
+        for name in names:
+            page.control(name, usual=usual_stages(page) if name == "p" else None)
