@@ -106,7 +106,7 @@ def with_the_scene(name: str, text: str) -> str:
             tabs, said = block.split("\n\n", 1)
             return re.sub(r"## tab\.\*\n(.+\n)+", lambda _: tabs + "\n", text) + "\n" + said
         case "pages", _:
-            return text[: text.index("page.play(")] + block
+            return text[: text.index("scenes.play(")] + block
         case _ if block.startswith("Entry("):
             return re.sub(re.escape(block.split(", ")[0]) + ".*,", lambda _: block.strip() + ",", text)
     imports, _, drawn = block.partition("\n\n\n")
