@@ -84,9 +84,9 @@ def add_widths(parser: Parser) -> None:
     parser.add_argument("--kv-dtype", type=kept_width, help="keys and values; as the checkpoint asks")
 
 
-def question(options: argparse.Namespace, demand: Demand) -> Question:
+def question(options: argparse.Namespace, demand: Demand, gpus: Machine | None = None) -> Question:
     """What was asked, in core's nouns; `demand` has what only this command asks."""
-    placed, gpus = checkpoint(options), machine(options)
+    placed, gpus = checkpoint(options), gpus or machine(options)
     options.kv_dtype = options.kv_dtype or usual_cache(placed, gpus.gpu)
     asked = replace(
         demand,

@@ -224,6 +224,14 @@ REFUSALS: tuple[Refusal, ...] = (
         checks.nodes,
     ),
     _row(
+        "staged_draft",
+        ("sglang",),
+        "PP + speculative decoding is only supported in disaggregated prefill mode",
+        "sglang/srt/server_args.py, ServerArgs.check_server_args",
+        checks.staged_draft,
+        "SGLang main, as quoted in public notes of 2026",
+    ),
+    _row(
         "bf16",
         ("vllm",),
         "Bfloat16 is only supported on GPUs with compute capability of at least 8.0. Your {gpu} GPU has compute"
@@ -272,6 +280,10 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
 )
 """What is checked, in the order in which an engine meets it."""
+
+
+OF_LAYOUTS = ("shared_ranks", "shared_copies", "shared_queries", "shared_cache", "stages", "nodes", "staged_draft")
+"""Codes of refusals that another layout of the same question would not meet."""
 
 
 @dataclass(frozen=True)

@@ -172,6 +172,17 @@ def nodes(asked: Start) -> Values | None:
     return {} if ranks % -(-ranks // per_node) else None
 
 
+def staged_draft(asked: Start) -> Values | None:
+    """Guessing ahead on more than one stage."""
+    return {} if asked.layout.pp_size > 1 and asked.demand.draft_tokens else None
+
+
+def repeats_in_part(layout: Layout, engine: Engine) -> bool:
+    """Whether attention is repeated and cut too, where the engine does one of both: TensorRT-LLM's attention DP
+    repeats it on every rank (tensorrt_llm/_torch/modules/attention.py, Attention.__init__)."""
+    return engine == "trtllm" and layout.dp_size > 1 and layout.tp_size > 1
+
+
 def no_shared_cache(asked: Start) -> Values | None:
     """A cache that is shared out, where the engine cannot."""
     return {} if asked.layout.dcp_size > 1 else None
