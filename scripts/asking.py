@@ -104,7 +104,7 @@ def question(options: argparse.Namespace, demand: Demand, gpus: Machine | None =
 def machine(options: argparse.Namespace) -> Machine:
     """The GPUs, their links and their memory, as far as they were said."""
     if options.gpus_per_node is None and options.topo is None:
-        options.gpus_per_node = GPUS_PER_NODE
+        options.gpus_per_node = _gpu(options).gpus_per_node
     if options.gpus_per_node is not None and options.gpus_per_node < 1:
         raise OutOfRangeError("gpus_per_node", options.gpus_per_node, "must be above 0")
     return Machine(

@@ -138,9 +138,7 @@ def _manifest(placement: Placement, engine: Engine, kind: str, seen: Topology | 
     if kind == "kubernetes":
         text = kubernetes(question, plan, engine)
     if text is None:
-        raise OutOfRangeError(
-            "--manifest", kind, "is for engines of one node; this one spans several: kubernetes"
-        )
+        raise OutOfRangeError("--manifest", kind, "is for engines of one node; this one spans several: kubernetes")
     return text
 
 

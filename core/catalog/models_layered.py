@@ -92,6 +92,17 @@ def _minimax_m2(key: str, name: str, positions: int, repositories: str, source: 
     return layered(plain, "a", LayerSpec((AttentionSpec(48, 8, 128, qk_norm="row"), experts)))
 
 
+def _kimi_k3(spec: ModelSpec) -> ModelSpec:
+    """Three layers with a state, one that attends, and one more at the end; MXFP4 but for what is listed."""
+    linear = DeltaSpec(96, 96, 128, 128, decay="channel")
+    kinds = (linear, MlpSpec(spec.intermediate_size)), (linear, _K3_EXPERTS), (_K3, _K3_EXPERTS)
+    layers = frozenset(range(spec.num_hidden_layers))
+    made = layered(spec, "abbc" + "bbbc" * 22 + "c", *(LayerSpec(blocks, extra=28672) for blocks in kinds))
+    alone = tuple((part, layers) for part in _K3_ALONE)
+    others = tuple((part, layers, "mxfp4-everywhere") for part in _K3_NARROW)
+    return replace(made, weight_dtype="mxfp4", quantisation_group=32, left_alone=alone, other_widths=others)
+
+
 _GLM5 = MlaSpec(512, 64, 192, 256, q_lora_rank=2048, index_heads=32, index_dim=128)
 _V32 = MlaSpec(512, 64, 128, 128, q_lora_rank=1536, index_heads=64, index_dim=128)
 _V3_EXPERTS = MoeSpec(256, 8, 2048, n_shared_experts=1, first_k_dense_replace=3, router_bias=True)
@@ -101,6 +112,18 @@ _MIMO_EXPERTS = MoeSpec(256, 8, 2048, router_bias=True)
 _MIMO = AttentionSpec(64, 4, 192, value_dim=128)
 _K25_ALONE = (
     *("q down", "q up", "kv down", "kv up", "o", "mlp in", "mlp down", "shared expert in", "shared expert down"),
+)
+_K3 = MlaSpec(512, 64, 128, 128, q_lora_rank=1536, output_gate=True)
+_K3_EXPERTS = MoeSpec(
+    896, 16, 3072, n_shared_experts=2, first_k_dense_replace=1, router_bias=True, latent_size=3584, latent_norm=True
+)
+_K3_ALONE = (
+    *("qkv", "o", "q", "q down", "q up", "kv down", "kv up", "index q", "index k", "o down", "compressor"),
+    *("index compressor", "mlp in", "mlp down", "shared expert in", "shared expert down"),
+)
+_K3_NARROW = (
+    *("linear in", "linear decay", "linear out", "mamba in", "mamba out", "latent in", "latent out"),
+    *("experts in", "experts down"),
 )
 _KDA = DeltaSpec(32, 32, 128, 128, decay="channel", full_gate=False)
 
@@ -127,6 +150,11 @@ LAYERED = (
         "Qwen/Qwen3-Next-80B-A3B-Instruct Qwen/Qwen3-Next-80B-A3B-Thinking Qwen/Qwen3-Coder-Next",
         "transformers 5.23 models/qwen3_next, whose class's own sizes are this model's; without the MTP module",
         moe=_qwen_experts(512, 10, 512), own_draft=True), 16, 32, 2),
+    _delta(_qwen35("qwen3.5-4b", "Qwen3.5 4B", 32, 2560, 16, 4, 9216, 248320, 262144, "Qwen/Qwen3.5-4B",
+        "shape of its model card as remembered; without the MTP module", tie_word_embeddings=True), 16, 32),
+    _delta(_qwen35("qwen3.5-9b", "Qwen3.5 9B", 32, 4096, 16, 4, 12288, 248320, 262144, "Qwen/Qwen3.5-9B",
+        "apxml.com/models/qwen35-9b, seen 2026-11-28; a loader prints 8.95 B: lzwjava.github.io/"
+        "qwen3-5-9b-hybrid-review-en; without the MTP module"), 16, 32),
     _delta(_qwen35("qwen3.5-27b", "Qwen3.5 27B", 64, 5120, 24, 4, 17408, 248320, 262144,
         "Qwen/Qwen3.5-27B Qwen/Qwen3.6-27B", _AIC), 16, 48),
     _delta(_qwen35("qwen3.5-35b-a3b", "Qwen3.5 35B-A3B", 40, 2048, 16, 2, 512, 248320, 262144,
@@ -164,6 +192,9 @@ LAYERED = (
         moe=_KIMI_EXPERTS, mla=MlaSpec(512, 64, 128, 128), rotary_dim=0, remote_code=True), "abbc" + "bbbc" *
         5 + "bbc", LayerSpec((_KDA, MlpSpec(9216))), LayerSpec((_KDA, _KIMI_EXPERTS)), LayerSpec((MlaSpec(512,
         64, 128, 128), _KIMI_EXPERTS))),
+    _kimi_k3(latent("kimi-k3", "Kimi K3 2.8T", 93, 7168, 96, 96, 33792, 163840, 1048576, "moonshotai/Kimi-K3",
+        "config.json kept in ai-dynamo/aiconfigurator model_configs, seen 2026-11-28", moe=_K3_EXPERTS, mla=_K3,
+        rotary_dim=0, remote_code=True, vision_tower=True, extra_parameters=14336)),
     _minimax_m2("minimax-m2", "MiniMax-M2 230B-A10B", 196608,
         "MiniMaxAI/MiniMax-M2 MiniMaxAI/MiniMax-M2.1 MiniMaxAI/MiniMax-M2.5",
         "config.json of M2.5 kept in ai-dynamo/aiconfigurator model_configs; llama.cpp prints its "

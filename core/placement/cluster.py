@@ -172,13 +172,13 @@ def seen_link(gpu: GpuSpec, usual: LinkSpec, seen: Topology) -> LinkSpec:
 
         β · bonded links / links of a GPU
 
-    A GPU that is not known to have NVLink is taken to have that of an A100; a GeForce's links are slower still.
+    A GPU that is not known to have NVLink is taken to have that of an A100.
 
     Raises OutOfRangeError where the table can only be another GPU's: more links than the GPU has, or AMD's.
     """
     if not seen.nvlink_present:
         return over_pcie(find_link(gpu.bus_key) if usual.is_fabric else usual, seen.worst_way)
-    link = usual if usual.is_fabric else find_link("nvlink-3")
+    link = usual if usual.is_fabric else find_link(gpu.bridge_key)
     whole = link.lanes
     if seen.of_amd and gpu.nvlink:
         raise OutOfRangeError(
