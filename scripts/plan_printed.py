@@ -27,8 +27,9 @@ def print_placement(placement: Placement, engine: Engine, seen: Topology | None,
         stopped = against(question, chosen, engine)
         started = serve_command(question, chosen, engine) if command and not stopped else ""
         print("\n".join(["", *([started] if started else []), *stopped]).rstrip())
-        print("\n".join(worded(note) for note in noted(question, chosen, seen)))
-    print()
+        print("".join(f"{worded(note)}\n" for note in noted(question, chosen, seen)))
+    else:
+        print()
     _print_plans(placement)
     print("\nAssumed")
     print("\n".join(f"  {worded(one)}" for one in (*assumed(question), *grounds(placement))))

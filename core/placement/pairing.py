@@ -31,7 +31,11 @@ def pairing(seen: Topology, layout: Layout, gpu: GpuSpec) -> Remark | None:
     if layout.gpus_per_replica == seen.gpus and engines == (tuple(range(seen.gpus)),):
         return None
     devices = tuple(f"{VISIBLE[gpu.stack]}={','.join(map(str, engine))}" for engine in engines)
-    return remark("placement.pairing", devices=devices, way=_farthest(seen, engines[0]), whole=seen.worst_way)
+    if len(engines) == 1:
+        return remark("placement.pairing_one", devices=devices[0])
+    ways = (_farthest(seen, engine) for engine in engines)
+    worst = max(ways, key=lambda way: NEAREST.index(way) if way in NEAREST else -1)
+    return remark("placement.pairing", devices=devices, way=worst, whole=seen.worst_way)
 
 
 def _groups(seen: Topology, gpus: Sequence[int], size: int) -> list[tuple[int, ...]]:

@@ -286,27 +286,16 @@ def test_which_gpus_to_pair_is_said_of_a_machine_that_was_seen(capsys, tmp_path)
     head = "\t" + "\t".join(f"GPU{place}" for place in range(4))
     lines = [head, *(f"GPU{place}\t" + "\t".join(row) for place, row in enumerate(rows))]
     (tmp_path / "topo.txt").write_text("\n".join(lines) + "\n")
-    asked = (
-        "--model",
-        "qwen3-32b",
-        "--gpu",
-        "l40s",
-        "--topo",
-        f"{tmp_path}/topo.txt",
-        "--concurrency",
-        "32",
-        "--prompt",
-        "512",
-    )
+    asked = ("--model", "qwen3-14b", "--gpu", "rtx-4090", "--concurrency", "16", "--topo", f"{tmp_path}/topo.txt")
     printed = plan(capsys, *asked)
     taken = printed["plans"][printed["recommended"]]
-    assert taken["tp"] == 2
-    assert "CUDA_VISIBLE_DEVICES=0,2" in printed["remarks"][0]
+    assert taken["tp"] * taken["pp"] == taken["replicas"] == 2
+    assert "CUDA_VISIBLE_DEVICES=0,2, CUDA_VISIBLE_DEVICES=1,3" in printed["remarks"][0]
     devices = [
         one["deploy"]["resources"]["reservations"]["devices"][0]["device_ids"]
         for one in read(printed["engines"]["vllm"]["compose"])[0]["services"].values()
     ]
-    assert devices[0] == ["0", "2"]
+    assert devices == [["0", "2"], ["1", "3"]]
 
 
 def test_xgmi_is_not_called_nvlink(capsys):
