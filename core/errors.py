@@ -88,13 +88,12 @@ class UnknownNameError(ShardlabError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], keys: Mapping[str, str] | None = None) -> None:
         names = tuple(known)
-        if len(names) > MOST_NAMED:
-            close = ", ".join(three_nearest(name, keys or {one: one for one in names}))
-            super().__init__(f"no {kind} named {name!r}; the nearest: {close}")
-            return
         meant = nearest(name, names)
         hint = f"did you mean {meant}? " if meant else ""
-        super().__init__(f"no {kind} named {name!r}; {hint}one of: {', '.join(names)}")
+        told = f"one of: {', '.join(names)}"
+        if len(names) > MOST_NAMED:
+            told = f"the nearest: {', '.join(three_nearest(name, keys or {one: one for one in names}))}"
+        super().__init__(f"no {kind} named {name!r}; {hint}{told}")
 
 
 class UnreadableTextError(ShardlabError):

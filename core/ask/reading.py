@@ -245,7 +245,7 @@ def _length(text: str) -> int | None:
         number, unit = (match[1], match[2]) if match[1] else (match[3], match[4])
         value = figure(number.replace(",", "")) * {"k": 1024, "m": 1024**2}.get(unit or "", 1)
         if 64 <= value <= 2**24:
-            return int(value)
+            return round(value)
     return None
 
 

@@ -12,8 +12,8 @@ from core.models.checkpoint import as_served
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
 from core.placement.layout import Layout
-from core.placement.preflight import OF_LAYOUTS, preflight
-from core.placement.preflight_checks import ENGINE_NAMES, Engine, repeats_in_part
+from core.placement.preflight import preflight
+from core.placement.preflight_checks import ENGINE_NAMES, OF_LAYOUTS, Engine, repeats_in_part
 from core.placement.rank_memory import Budget, RankMemory, rank_memories
 from core.placement.step_terms import Served
 from core.placement.steps import Steps, Timing

@@ -73,16 +73,9 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     _row(
         "kv_heads",
-        ("vllm",),
+        ("vllm", "sglang"),
         "assert {left} % {right} == 0",
-        "vllm/model_executor/models/llama.py, LlamaAttention: KV heads divide over the ranks, or ranks over them",
-        checks.kv_heads("self.total_num_kv_heads", "tp_size"),
-    ),
-    _row(
-        "kv_heads",
-        ("sglang",),
-        "assert {left} % {right} == 0",
-        "sglang/srt/models/llama.py, LlamaAttention",
+        "vllm/model_executor/models/llama.py, LlamaAttention; sglang/srt/models/llama.py has it too",
         checks.kv_heads("self.total_num_kv_heads", "tp_size"),
     ),
     _row(
@@ -229,7 +222,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "PP + speculative decoding is only supported in disaggregated prefill mode",
         "sglang/srt/server_args.py, ServerArgs.check_server_args",
         checks.staged_draft,
-        "SGLang main, as quoted in public notes of 2026",
+        "SGLang main, quoted in 2026",
     ),
     _row(
         "bf16",
@@ -280,10 +273,6 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
 )
 """What is checked, in the order in which an engine meets it."""
-
-
-OF_LAYOUTS = ("shared_ranks", "shared_copies", "shared_queries", "shared_cache", "stages", "nodes", "staged_draft")
-"""Codes of refusals that another layout of the same question would not meet."""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,9 @@ class Start:
         return None if self.gpu is None else self.gpu.capability
 
 
+OF_LAYOUTS = ("shared_ranks", "shared_copies", "shared_queries", "shared_cache", "stages", "nodes", "staged_draft")
+"""Codes of refusals that another layout of the same question would not meet."""
+
 Check = Callable[[Start], Values | None]
 
 BF16_CAPABILITY, HOPPER = 80, 90
