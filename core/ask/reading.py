@@ -65,6 +65,7 @@ _NETWORKS: tuple[tuple[str, str], ...] = (
     (r"\bethernet\b", "ethernet-10g"),
 )
 Named = Literal["said", "size", "usual"]
+_SAID: Named = "said"
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,8 @@ def read_question(text: str, model: str | None = None, gpu: str | None = None, g
     usual = []
     row, place = _gpu_in(lowered)
     card = GPUS[row] if gpu is None and row else find_gpu(gpu or USUAL_GPU)
-    spec, how = (named_checkpoint(model), "said") if model else _model_in(_without(lowered, place))
+    found = (named_checkpoint(model), _SAID) if model else _model_in(_without(lowered, place))
+    spec, how = found
     per_node, nodes, counted = _machine(lowered, place, card)
     if gpus is not None:
         per_node, counted = max(1, gpus // nodes), True

@@ -61,8 +61,8 @@ def _compressed(spec: ModelSpec, letters: str, attention: CompressedSpec, mixing
     kinds = (LayerSpec(blocks, extra=mixing) for blocks in zip(mixers, experts, strict=True))
     everywhere = frozenset(range(spec.num_hidden_layers))
     widths = tuple((part, everywhere, "fp8") for part in _V4_IN_FP8)
-    narrow = {"weight_dtype": "mxfp4", "quantisation_group": 32, "other_widths": widths}
-    return replace(layered(spec, letters, *kinds), own_draft=True, **narrow)
+    made = replace(layered(spec, letters, *kinds), own_draft=True)
+    return replace(made, weight_dtype="mxfp4", quantisation_group=32, other_widths=widths)
 
 
 def _gemma4(spec: ModelSpec, kv_heads: int) -> ModelSpec:
