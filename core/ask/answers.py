@@ -102,8 +102,9 @@ def answered(asked: Asked, kind: str = "") -> Answered:
 
 def _usual(asked: Asked) -> Remark | None:
     """What was not said, and is taken as usual."""
-    taken = {"model": "ask.usual_size" if asked.model_is == "size" else "ask.usual_model"}
-    codes = {**taken, "gpu": "ask.usual_gpu", "gpus": "ask.usual_gpus"}
+    models = {"size": "ask.usual_size", "near": "ask.usual_near"}
+    taken = models.get(asked.model_is, "ask.usual_model")
+    codes = {"model": taken, "gpu": "ask.usual_gpu", "gpus": "ask.usual_gpus"}
     names = tuple(remark(codes[name]) for name in asked.usual)
     return remark("ask.usual", names=names) if names else None
 

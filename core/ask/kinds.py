@@ -29,7 +29,7 @@ class Kind:
 _TP = r"\btp\b|\btp[ =]?\d|tensor[- ]parallel"
 _PP = r"\bpp\b|\bpp[ =]?\d|pipeline"
 _DP = r"\bdp\b|\bdp[ =]?\d|data[- ]parallel|\bep\b|expert[- ]parallel"
-_NODES = r"\b(?:nodes?|machines?|servers?|hosts?)\b"
+_NODES = r"\b(?:nodes|machines|servers|hosts)\b|multi-?\s?node"
 _NOT_FASTER = (
     r"slow(?:er|s|down)?\b|not? (?:any )?faster|isn'?t (?:any )?faster|same speed|hardly (?:faster|scales)|barely"
     r"|(?:no|little|any) (?:speed-?up|gain|benefit)|doesn'?t (?:scale|help|get faster|speed)"

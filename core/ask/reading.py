@@ -8,6 +8,7 @@ from typing import Literal
 
 from core.catalog import GPUS, LINKS, MODELS
 from core.catalog import gpu as find_gpu
+from core.errors import three_nearest
 from core.models.checkpoint import named_checkpoint
 from core.models.parameters import total_parameters
 from core.placement.asked import Machine, question_of, usual_cache, usual_width
@@ -20,7 +21,7 @@ MOST_CHARACTERS = 2000
 """A question is a sentence or two."""
 MOST_WORDS = 8
 """Of a name: `Qwen 3 30B A3B Instruct 2507`."""
-USUAL_MODEL, USUAL_GPU, USUAL_GPUS, MOST_GPUS = "llama-3.1-70b", "h100-sxm", 8, 1024
+USUAL_MODEL, USUAL_GPU, USUAL_GPUS, MOST_GPUS = "llama-3.1-70b", "h100-sxm", 8, 256
 NEAR = 0.08
 """A size is stood for by a model that is called by it, or whose parameters come this close."""
 _SPLIT = re.compile(r"[^\w.+]+|_")
@@ -64,7 +65,7 @@ _NETWORKS: tuple[tuple[str, str], ...] = (
     (r"\befa\b", "efa-p5"),
     (r"\bethernet\b", "ethernet-10g"),
 )
-Named = Literal["said", "size", "usual"]
+Named = Literal["said", "near", "size", "usual"]
 _SAID: Named = "said"
 
 
@@ -72,7 +73,7 @@ _SAID: Named = "said"
 class Asked:
     """What a question says; what it leaves out is as usual, and `usual` names that.
 
-    `model_is` says whether the model was named, stands for a size, or is the usual one.
+    `model_is` says whether the model was named, is the nearest to what was, stands for a size, or is the usual one.
     """
 
     text: str
@@ -188,20 +189,30 @@ def _without(text: str, place: tuple[int, int]) -> str:
 
 
 def _model_in(text: str) -> tuple[ModelSpec, Named]:
-    """The model that is named; else the newest of a maker's in the size said, or of the size alone."""
+    """The model that is named; else its maker's of the size or the name most like it, or the newest of a size."""
     key, _ = _longest(text, "model")
     if key:
-        return MODELS[key], "said"
-    size = _SIZE.search(text)
-    if size is None:
-        return MODELS[USUAL_MODEL], "usual"
-    wanted = figure(size[1]) * 1e9
-    reading = [row for row in MODELS.values() if not row.vision_tower]
-    called = [row for row in reading if re.search(rf"-{re.escape(size[1])}b\b", row.key)]
-    near = called or [row for row in reading if abs(total_parameters(row) / wanted - 1) <= NEAR]
-    makers = [row for row in near if re.split(r"[-.\d]", row.key)[0] in text]
-    found = makers or [row for row in near if row.moe is None] or near
-    return (found[-1], "said" if makers else "size") if found else (MODELS[USUAL_MODEL], "usual")
+        return MODELS[key], _SAID
+    size, maker = _SIZE.search(text), next((one for one in _makers() if re.search(rf"\b{one}", text)), "")
+    rows = [row for row in MODELS.values() if row.key.startswith(maker) and (maker or not row.vision_tower)]
+    if size is not None:
+        wanted = figure(size[1]) * 1e9
+        called = [row for row in rows if re.search(rf"-{re.escape(size[1])}b\b", row.key)]
+        near = called or [row for row in rows if abs(total_parameters(row) / wanted - 1) <= NEAR]
+        if near:
+            dense = [row for row in near if row.moe is None]
+            return (dense or near)[-1], "near" if maker else "size"
+    if maker:
+        name = "-".join(_SPLIT.split(text[text.index(maker) :])[:4])
+        return MODELS[three_nearest(name, {row.key: row.key for row in rows})[0]], "near"
+    return MODELS[USUAL_MODEL], "usual"
+
+
+@lru_cache(maxsize=1)
+def _makers() -> tuple[str, ...]:
+    """What the keys of the catalog begin with, the longest first."""
+    found = {re.split(r"[-.\d]", key)[0] for key in MODELS}
+    return tuple(sorted(found, key=len, reverse=True))
 
 
 def _number(word: str) -> int:
@@ -224,9 +235,11 @@ def _machine(text: str, place: tuple[int, int], card: GpuSpec) -> tuple[int, int
         return each, nodes, True
     if total is None:
         sizes = [*_sizes(_TP, text), *_sizes(_PP, text)]
-        usual = max([card.gpus_per_node if card.gpus_per_node < USUAL_GPUS else USUAL_GPUS, *sizes])
-        return usual, nodes, nodes > 1
+        return max([min(card.gpus_per_node, USUAL_GPUS), *sizes]), nodes, nodes > 1
     total = min(max(1, total), MOST_GPUS)
+    usual = min(card.gpus_per_node, USUAL_GPUS)
+    if nodes == 1 and total > usual and card.nvlink_domain is None and total % usual == 0:
+        nodes = total // usual
     return (max(1, total // nodes), nodes, True) if nodes > 1 and total >= nodes else (total, nodes, True)
 
 

@@ -55,7 +55,8 @@ def fits_context(asked: Asked) -> Lines:
         cache = max(rank.sequence_bytes(question.demand.sequence_tokens) for rank in plan.ranks)
         lines.insert(1, remark("ask.cache_of", demand=question.demand, cache=cache))
         if plan.longest:
-            lines.append(remark("ask.longest", plan=plan, name=plan.layout.name))
+            told = remark("ask.longest", plan=plan, name=plan.layout.name)
+            lines.insert(len(lines) if asked.context_tokens else 0, told)
     return lines
 
 

@@ -24,6 +24,8 @@ from tests.each import each
         ("a 7B model on a single T4", "mistral-7b-v0.3", "t4", 1, 1),
         ("gpt-oss-120b on one H100 NVL", "gpt-oss-120b", "h100-nvl", 1, 1),
         ("Qwen 3 30B A3B Instruct 2507 on a DGX Spark", "qwen3-30b-a3b-2507", "gb10", 1, 1),
+        ("Two DGX Sparks and gpt-oss-120b", "gpt-oss-120b", "gb10", 1, 2),
+        ("Would Kimi-K3 fit on 16 B200?", "kimi-k3", "b200-sxm", 8, 2),
     ],
 )
 def test_a_machine_is_read_out_of_a_sentence(text, model, gpu, gpus, nodes):
@@ -37,6 +39,9 @@ def test_what_is_not_said_is_named_as_usual():
     assert read_question("Llama 3 8B on 4 A100").usual == ()
     sized = read_question("a 32B model on 4 A100")
     assert (sized.model_is, sized.usual) == ("size", ("model",))
+    near = read_question("Qwen3.8-27B on 4 A100")
+    assert (near.model.key, near.model_is, near.usual) == ("qwen3.5-27b", "near", ("model",))
+    assert read_question("Mistral Large 3 on 8 H200").model.key.startswith("mistral")
 
 
 @each(
@@ -97,6 +102,7 @@ QUESTIONS = {
     "Is TP over two nodes with 10 GbE a good idea?": "tp_over_nodes",
     "2 x TP=4 or one TP=8 for Llama 3.1 70B on 8 H100?": "replicas_or_tp",
     "Do I need NVLink for TP=2 on two 3090s?": "need_nvlink",
+    "Is one node of 8 L40S without NVLink enough for TP=8?": "need_nvlink",
     "How many tokens per second will Llama 3.1 70B give on 4 H100?": "tokens_per_s",
     "TTFT is too long with a 32k prompt on 8 H100": "first_token",
     "Is FP8 faster than BF16 for Llama 3.1 70B on H100?": "width_speed",
