@@ -38,13 +38,15 @@ _BETWEEN = re.compile(r"[|,]")
 _ESCAPED = re.compile(r"\\[tn] {0,8}(?:GPU|NV|PIX|PXB|PHB|NODE|SYS|X)")
 """Tabs and line ends spelt out, as in a string of JSON or of code."""
 _NAME = re.compile(
-    r"^[^\n]{0,300}?(?:GPU[ \t]{1,3}\d{1,3}:[ \t]{1,3}|\|[ \t]{1,5}\d{1,3}[ \t]{1,3}"
+    r"^(?:[^\n]{0,300}?(?:GPU[ \t]{1,3}\d{1,3}:[ \t]{1,3}|\|[ \t]{1,5}\d{1,3}[ \t]{1,3}"
     r"|(?:Card (?:Series|Model)|MARKET_NAME|Product Name)[ \t]{0,20}:[ \t]{0,40})"
     r"((?:NVIDIA|Tesla|GeForce|Quadro|AMD|[ABHLV]\d{1,3}0?)[\w .-]{0,60}?)"
-    r"(?=[ \t]{2,}|[ \t]{0,3}\(UUID|[ \t]{0,9}\||[ \t]{0,9}$)",
+    r"(?=[ \t]{2,}|[ \t]{0,3}\(UUID|[ \t]{0,9}\||[ \t]{0,9}$)"
+    r"|(?:\d{1,3},[ \t]{0,3})?((?:NVIDIA|Tesla|AMD) (?:GeForce |Instinct )?(?:RTX |GTX |PRO ){0,2}[A-Z]{0,2}\d{1,4}"
+    r"[\w .-]{0,40}?)[ \t]{0,9}(?=,|$))",
     re.MULTILINE,
 )
-"""A GPU's own name: in `nvidia-smi -L`, in a row of nvidia-smi's table, in what AMD's tools print."""
+"""A GPU's own name: in `nvidia-smi -L`, in a row of nvidia-smi's table or of its CSV, in what AMD's tools print."""
 _RULE = re.compile(r"[\s:-]*")
 _AMD = re.compile(r"ROCm System Management|rocm-smi|amd-smi|\bXGMI\b|\b(?:ACCESS|WEIGHT|HOPS|LINK TYPE) TABLE:")
 _PAIR = re.compile(r'"\(Topology\) Link type between DRM devices (\d{1,2}) and (\d{1,2})": "([A-Z]{1,8})"')
@@ -146,7 +148,7 @@ def read_topology(text: str) -> Topology:
 
 def names_in(text: str) -> tuple[str, ...]:
     """The GPUs that `nvidia-smi`, `nvidia-smi -L`, `rocm-smi` or `amd-smi` name in a text, each once."""
-    found = (match[1].strip() for match in _NAME.finditer(text[:MOST_CHARACTERS]))
+    found = ((match[1] or match[2]).strip() for match in _NAME.finditer(text[:MOST_CHARACTERS]))
     return tuple(dict.fromkeys(found))
 
 

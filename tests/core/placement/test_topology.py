@@ -361,6 +361,8 @@ def test_under_a_switch_through_a_cpu_and_across_sockets_are_three_machines():
         ("|   0  NVIDIA A100-SXM4-40GB          On  | 00000000:07:00.0 Off |\n", "a100-80gb-sxm", False),
         ("|   0  NVIDIA GeForce RTX 3090 Ti     On  | 00000000:07:00.0 Off |\n", "rtx-3090", True),
         ("|   0  NVIDIA A2                      On  | 00000000:07:00.0 Off |\n", "l4", False),
+        ("name, memory.total [MiB]\nNVIDIA L40S, 46068 MiB\n", "h100-sxm", False),
+        ("NVIDIA System Management Interface -- v495\nNVIDIA driver 550\n", "h100-sxm", True),
         ("", "h100-sxm", True),
     ],
 )
