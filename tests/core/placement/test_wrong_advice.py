@@ -20,7 +20,7 @@ from core.serving.arrivals import seeded
 from core.serving.curve import Promise, highest_kept, load_curve
 from core.units import significant
 from runtime.prose import worded
-from runtime.published import default_table, published_table
+from runtime.published import shipped_table
 
 
 def placed(
@@ -156,7 +156,7 @@ def test_a_command_asks_for_no_more_context_than_the_model_has():
 
 def test_gpus_whose_errors_are_told_are_those_that_a_published_time_is_of():
     """Another of their class shares its constants and not its errors: an H100 NVL, or one that is made up."""
-    timed = {one.gpu.key for one in published_table(default_table()).measurements}
+    timed = {one.gpu.key for one in shipped_table().measurements}
     assert timed == TIMED
     made_up = replace(gpu("h100-sxm"), key="x100", name="X100")
     for card in (gpu("h100-nvl"), gpu("h20-3e-sxm"), gpu("a30"), made_up):
