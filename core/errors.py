@@ -3,6 +3,7 @@
 A remark is a code that `content/` words; an error's message gives the quantity, its value, the rule, the way out.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -11,6 +12,11 @@ LONGEST_MESSAGE = 2_000
 """Characters of a message: what somebody typed may stand in it, and be of any length."""
 LONGEST_VALUE = 1_000
 """Characters of a value: a word of somebody's paste may be one, and of any length."""
+
+
+_VARIANTS = re.compile(r"-(?:instruct|chat|it|base|fp8|fp4|nvfp4|awq|gptq|int4|int8|bf16)(?=-|$)")
+MOST_NAMED = 50
+"""Names that are all said where one of them was meant."""
 
 
 @dataclass(frozen=True)
@@ -75,13 +81,19 @@ class IndivisibleError(ShardlabError):
 
 
 class UnknownNameError(ShardlabError):
-    """A catalog key or option that does not exist."""
+    """A catalog key or option that does not exist; of many that do, the three that are most like it.
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    `keys` says which of the known ones each other name means.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], keys: Mapping[str, str] | None = None) -> None:
         names = tuple(known)
         meant = nearest(name, names)
         hint = f"did you mean {meant}? " if meant else ""
-        super().__init__(f"no {kind} named {name!r}; {hint}one of: {', '.join(names)}")
+        told = f"one of: {', '.join(names)}"
+        if len(names) > MOST_NAMED:
+            told = f"the nearest: {', '.join(three_nearest(name, keys or {one: one for one in names}))}"
+        super().__init__(f"no {kind} named {name!r}; {hint}{told}")
 
 
 class UnreadableTextError(ShardlabError):
@@ -111,6 +123,17 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     plain = short.replace("-instruct", "").replace("-chat", "").removesuffix("-it")
     close = get_close_matches(short if short in names else plain, names, n=1)
     return names[close[0]] if close else None
+
+
+def three_nearest(name: str, known: Mapping[str, str]) -> list[str]:
+    """What the names most like one that is not stand for, the nearest first, at most three and each once.
+
+    >>> three_nearest("Qwen/Qwen3.8-27B-FP8", {"Qwen3.6-27B": "a", "qwen3-8b": "b", "Qwen3.5-27B": "a"})
+    ['a', 'b']
+    """
+    names = {one.lower(): meant for one, meant in known.items()}
+    short = _VARIANTS.sub("", name[:80].lower().rpartition("/")[2])
+    return list(dict.fromkeys(names[one] for one in get_close_matches(short, names, n=len(names), cutoff=0)))[:3]
 
 
 def divisors(value: int) -> list[int]:

@@ -84,9 +84,9 @@ def add_widths(parser: Parser) -> None:
     parser.add_argument("--kv-dtype", type=kept_width, help="keys and values; as the checkpoint asks")
 
 
-def question(options: argparse.Namespace, demand: Demand) -> Question:
+def question(options: argparse.Namespace, demand: Demand, gpus: Machine | None = None) -> Question:
     """What was asked, in core's nouns; `demand` has what only this command asks."""
-    placed, gpus = checkpoint(options), machine(options)
+    placed, gpus = checkpoint(options), gpus or machine(options)
     options.kv_dtype = options.kv_dtype or usual_cache(placed, gpus.gpu)
     asked = replace(
         demand,
@@ -104,7 +104,7 @@ def question(options: argparse.Namespace, demand: Demand) -> Question:
 def machine(options: argparse.Namespace) -> Machine:
     """The GPUs, their links and their memory, as far as they were said."""
     if options.gpus_per_node is None and options.topo is None:
-        options.gpus_per_node = GPUS_PER_NODE
+        options.gpus_per_node = _gpu(options).gpus_per_node
     if options.gpus_per_node is not None and options.gpus_per_node < 1:
         raise OutOfRangeError("gpus_per_node", options.gpus_per_node, "must be above 0")
     return Machine(

@@ -4,29 +4,34 @@ A model that is not in the catalog comes from its config.json (`--config`), a ma
 printed (`--topo`); `-` reads standard input.
 """
 
+import sys
 from argparse import Namespace
 from collections.abc import Mapping
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import asdict, replace
 
+from core.errors import OutOfRangeError
 from core.placement.assumed import assumed, assumptions
 from core.placement.demand import Demand
+from core.placement.engine_words import unsaid
 from core.placement.layout import Layout
 from core.placement.manifests import compose, kubernetes
+from core.placement.pairing import engine_gpus
 from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.preflight_checks import ENGINES, Engine
 from core.placement.serve_flags import refusals, remarks, serve_command
-from core.placement.sizing import Sizing, sized, sizing_remark
+from core.placement.sizing import Sizing, sized
+from core.placement.topology import Topology
 from core.placement.trace import decisions, losers, usable_source
 from core.placement.under_load import place_under_load
 from core.strategy.refit import Refit, refit, said_of
-from core.units import GIB, plain, seconds, significant
+from core.units import GIB
 from runtime.prose import worded
-from scripts.asking import USUAL, add_own_machine, add_question, in_s, question
-from scripts.terminal import NOTHING_FITS, Computed, Parser, command, finite, picked, print_aligned, read_text, run
+from scripts.asking import USUAL, add_own_machine, add_question, in_s, machine, question
+from scripts.plan_printed import MOST, against, noted, print_placement, print_sizes, target
+from scripts.terminal import NOTHING_FITS, Computed, Parser, command, finite, picked, read_text, run
 
-MOST = 5
-"""Ways of each kind that are said."""
 SIZES = {
     "tp": "tp_size",
     "pp": "pp_size",
@@ -39,7 +44,8 @@ SIZES = {
 
 
 def _answer(options: Namespace) -> Computed:
-    asked = replace(question(options, _demand(options)), engine=options.engine)
+    gpus = machine(options)
+    asked, seen = replace(question(options, _demand(options), gpus), engine=options.engine), gpus.seen
     log, table, bench = (
         read_text(name) if name else "" for name in (options.startup_log, options.nccl, options.bench)
     )
@@ -49,14 +55,18 @@ def _answer(options: Namespace) -> Computed:
     sizes = sized(placement.question) if options.size or missed else None
 
     def show() -> None:
-        if refitted is not None:
-            print("\n".join(["Your machine", *(f"  {worded(one)}" for one in said_of(refitted)), ""]))
-        _print(placement, options.engine, options.manifest)
-        if sizes is not None:
-            _print_sizes(sizes)
+        """A manifest alone goes to standard output, so that it can be piped; then the rest is beside it."""
+        with redirect_stdout(sys.stderr) if options.manifest else nullcontext():
+            print_placement(placement, options.engine, seen, command=options.manifest is None)
+            if refitted is not None:
+                print("\n".join(["", "Your machine", *(f"  {worded(one)}" for one in said_of(refitted))]))
+            if sizes is not None:
+                print_sizes(sizes)
+        if options.manifest:
+            print(_manifest(placement, options.engine, options.manifest, seen), end="")
 
     more = {} if sizes is None else {"sizes": _sizes(sizes)}
-    return {**_as_json(placement), **more, **({} if refitted is None else {"refit": _refit(refitted)})}, show
+    return {**_as_json(placement, seen), **more, **({} if refitted is None else {"refit": _refit(refitted)})}, show
 
 
 def _demand(options: Namespace) -> Demand:
@@ -71,8 +81,8 @@ def _demand(options: Namespace) -> Demand:
     )
 
 
-def _as_json(placement: Placement) -> Mapping[str, object]:
-    question, chosen = placement.question, _chosen(placement)
+def _as_json(placement: Placement, seen: Topology | None) -> Mapping[str, object]:
+    question, chosen = placement.question, placement.taken
     return {
         "min_tp_for_fit": placement.min_tp,
         "plans": [
@@ -85,33 +95,57 @@ def _as_json(placement: Placement) -> Mapping[str, object]:
         "usable_source": worded(usable_source(question)),
         "granted_bytes_per_rank": question.budget.granted_bytes,
         "front": [asdict(point) for point in placement.front],
-        "command": None if chosen is None or refusals(question, chosen) else serve_command(question, chosen),
-        "remarks": [] if chosen is None else [worded(note) for note in remarks(question, chosen)],
+        "command": None
+        if chosen is None or against(question, chosen, question.engine)
+        else serve_command(question, chosen, question.engine),
+        "remarks": [] if chosen is None else [worded(note) for note in noted(question, chosen, seen)],
         "assumed": [worded(one) for one in assumed(question)],
         "assumptions": assumptions(question),
-        "engines": {} if chosen is None else {engine: _started(question, chosen, engine) for engine in ENGINES},
+        "engines": {}
+        if chosen is None
+        else {engine: _started(question, chosen, engine, seen) for engine in ENGINES},
     }
 
 
-def _started(question: Question, plan: Plan, engine: Engine) -> Mapping[str, object]:
+def _started(question: Question, plan: Plan, engine: Engine, seen: Topology | None) -> Mapping[str, object]:
     """An engine's command and manifests, or what stands against it."""
-    refused = refusals(question, plan, engine)
+    stopped = against(question, plan, engine)
+    devices = engine_gpus(seen, plan.layout) if seen else ()
     return {
-        "command": None if refused else serve_command(question, plan, engine),
-        "compose": None if refused else compose(question, plan, engine),
-        "kubernetes": None if refused else kubernetes(question, plan, engine),
-        "refused": [{"text": one.text, **picked(one.refusal, "read_in", "source")} for one in refused],
+        "command": None if stopped else serve_command(question, plan, engine),
+        "compose": None if stopped else compose(question, plan, engine, devices),
+        "kubernetes": None if stopped else kubernetes(question, plan, engine),
+        "remarks": [worded(note) for note in remarks(question, plan, engine)],
+        "refused": [
+            {"text": one.text, **picked(one.refusal, "read_in", "source")}
+            for one in refusals(question, plan, engine)
+        ],
+        "unsaid": [worded(one) for one in unsaid(question, plan, engine)],
     }
+
+
+def _manifest(placement: Placement, engine: Engine, kind: str, seen: Topology | None) -> str:
+    """The manifest that was asked for, of the plan taken.
+
+    Raises OutOfRangeError where there is none.
+    """
+    question, plan = placement.question, placement.taken
+    if plan is None:
+        raise OutOfRangeError("--manifest", kind, "is of a plan, and none fits")
+    if stopped := against(question, plan, engine):
+        raise OutOfRangeError("--manifest", kind, f"is not written: {stopped[0]}")
+    text = compose(question, plan, engine, engine_gpus(seen, plan.layout) if seen else ())
+    if kind == "kubernetes":
+        text = kubernetes(question, plan, engine)
+    if text is None:
+        raise OutOfRangeError("--manifest", kind, "is for engines of one node; this one spans several: kubernetes")
+    return text
 
 
 def _most(placement: Placement, index: int) -> float | None:
     """The most tokens a second of a plan at any concurrency within the target; None where none is set."""
-    target = _target(placement)
-    return None if target is None or not placement.plans[index].fits else placement.capacity(index, target)
-
-
-def _chosen(placement: Placement) -> Plan | None:
-    return None if placement.recommended is None else placement.plans[placement.recommended]
+    limit = target(placement)
+    return None if limit is None or not placement.plans[index].fits else placement.capacity(index, limit)
 
 
 def _plan_as_json(question: Question, plan: Plan) -> Mapping[str, object]:
@@ -172,68 +206,9 @@ def _sizes(sizing: Sizing) -> Mapping[str, object]:
     }
 
 
-def _print_sizes(sizing: Sizing) -> None:
-    print("\n" + worded(sizing_remark(sizing)))
-    heads = ("engines", "GPUs", "requests/s kept", "")
-    whole = [(one.name, one.gpus, one.kept_per_s, f"reads {one.chunk_tokens} a step") for one in sizing.together]
-    apart = [(one.name, one.gpus, one.kept_per_s, f"{seconds(one.transfer_s)} between") for one in sizing.apart]
-    rows = [(name, str(gpus), plain(kept), told) for name, gpus, kept, told in (*whole[:MOST], *apart[:MOST])]
-    print_aligned([heads, *rows])
-
-
 def as_sizes(layout: Layout) -> dict[str, object]:
     """A layout's sizes for JSON."""
     return picked(layout, **SIZES)
-
-
-def _print(placement: Placement, engine: Engine, manifest: str | None) -> None:
-    print("Assumed")
-    print("\n".join(f"  {worded(one)}" for one in assumed(placement.question)))
-    print()
-    print("\n".join(worded(reason) for reason in decisions(placement)))
-    print()
-    heads = ["plan", "fits", "weights/rank", "KV tokens", "TTFT", "between tokens", "tokens/s", "$/M tokens", "why"]
-    if _target(placement) is not None:
-        heads.insert(7, "in target")
-    print_aligned([heads, *(_row(placement, index) for index in range(len(placement.plans)))])
-    chosen = _chosen(placement)
-    if chosen is not None:
-        refused = refusals(placement.question, chosen, engine)
-        lines = [f"{engine} would refuse it: {one.text}" for one in refused]
-        print("\n" + ("\n".join(lines) or _written(placement.question, chosen, engine, manifest)))
-        for note in remarks(placement.question, chosen):
-            print(worded(note))
-
-
-def _written(question: Question, plan: Plan, engine: Engine, manifest: str | None) -> str:
-    """The command, or the manifest that was asked for."""
-    if manifest == "kubernetes":
-        return kubernetes(question, plan, engine)
-    text = compose(question, plan, engine) if manifest == "compose" else None
-    return text or serve_command(question, plan, engine)
-
-
-def _target(placement: Placement) -> float | None:
-    """The time between tokens that plans are ranked within at any concurrency; None where a rate was asked."""
-    return None if placement.at_rate else placement.question.demand.slo_itl_s
-
-
-def _row(placement: Placement, index: int) -> tuple[str, ...]:
-    plan, timing = placement.plans[index], placement.plans[index].timing
-    cost = plan.usd_per_million_tokens(placement.question.demand.usd_per_gpu_hour)
-    weights, target = plan.weights_bytes, _target(placement)
-    return (
-        ("> " if index == placement.recommended else "  ") + plan.layout.name,
-        "yes" if plan.fits else "no",
-        f"{plain(weights / GIB)} GiB" if weights else "",
-        str(plan.kv_tokens) if plan.splits else "",
-        seconds(timing.ttft_s) if timing else "",
-        seconds(timing.itl_s) if timing else "",
-        significant(timing.sustained_tokens_per_s) if timing else "",
-        *(() if target is None else (significant(placement.capacity(index, target)) if timing else "",)),
-        "" if cost is None else f"{cost:.2f}",
-        worded(plan.reason),
-    )
 
 
 def make_parser() -> Parser:
@@ -256,7 +231,9 @@ def make_parser() -> Parser:
         default="vllm",
         help="whose command is printed, and whose words a refusal quotes",
     )
-    parser.add_argument("--manifest", choices=("compose", "kubernetes"), help="printed instead of the command")
+    parser.add_argument(
+        "--manifest", choices=("compose", "kubernetes"), help="alone on standard output; the rest goes beside it"
+    )
     parser.add_argument("--usd-per-gpu-hour", type=finite)
     parser.common("--json")
     return parser

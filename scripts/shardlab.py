@@ -15,6 +15,7 @@ from scripts.terminal import Parser, run
 
 COMMANDS: Mapping[str, str] = {
     "plan": "place a model on a cluster",
+    "ask": "a question answered as it is asked",
     "load": "a plan when requests arrive at random",
     "race": "plans under one stream of requests",
     "strategy": "which parallelism to train or to serve with",

@@ -84,7 +84,7 @@ ORDER = (
     ),
     *("collectives", "links"),
     *("sharding_math", "comm_cost", "steps", "pipeline_bubble", "serving", "evidence", "placement"),
-    *("two_way_tp", "startup_log", "strategy", "clinic", "course"),
+    *("two_way_tp", "startup_log", "strategy", "clinic", "ask", "course"),
 )
 """Inside core, a room never imports one to the right of it."""
 

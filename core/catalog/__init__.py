@@ -8,11 +8,14 @@ from core.catalog.lookup import by_key, find
 from core.catalog.models_dense import LLAMA, OTHERS, QWEN2, QWEN3
 from core.catalog.models_layered import LAYERED
 from core.catalog.models_mixtures import MIXTURES, QWEN3_MIXTURES
+from core.catalog.models_seeing import SEEING
 from core.specs import ModelSpec
 
 __all__ = ["GPUS", "LINKS", "MODELS", "gpu", "link", "model"]
 
-MODELS: Mapping[str, ModelSpec] = by_key((*LLAMA, *QWEN2, *QWEN3, *QWEN3_MIXTURES, *OTHERS, *MIXTURES, *LAYERED))
+MODELS: Mapping[str, ModelSpec] = by_key(
+    (*LLAMA, *QWEN2, *QWEN3, *QWEN3_MIXTURES, *OTHERS, *MIXTURES, *LAYERED, *SEEING)
+)
 """Every model, under its key."""
 
 

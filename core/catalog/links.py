@@ -98,6 +98,18 @@ LINKS: Mapping[str, LinkSpec] = by_key((
                         "print 473 to 483"),
          source=("900 GB/s two-way halved (aiconfigurator systems: 450); α, base: line through 8 KiB NCCL 2.29 "
                  "all-reduces at N = 2, 4, 8 (6.77, 10.04, 15.96 µs, aiconfigurator)")),
+    _row("nvlink-3-a800", "NVLink 3 (A800)", _NVLINK, 0.85e-6, 200e9, 9.4e-6,
+         lanes=8, kernel_s=_ONE_SHOT_A100,
+         source=("400 GB/s two-way halved: aiwiki.ai/wiki/nvidia_a800, seen 2026-11-28; α and base taken over "
+                 "from NVLink 3")),
+    _row("nvlink-4-h800", "NVLink 4 (H800)", _NVLINK, 0.76e-6, 200e9, 5.3e-6,
+         lanes=8, kernel_s=_ONE_SHOT_H100,
+         source=("400 GB/s two-way halved: aiwiki.ai/wiki/nvidia_h800, seen 2026-11-28; α and base taken over "
+                 "from NVLink 4")),
+    _row("nvlink-bridge", "NVLink bridge (A40, A6000, 3090)", _NVLINK, 0.85e-6, 56.25e9, 9.4e-6,
+         lanes=4, kernel_s=_ONE_SHOT_A100,
+         source=("112.5 GB/s two-way halved: relationship-nepal.org/900-2g133-0000-000.html, seen 2026-11-28; α "
+                 "and base taken over from NVLink 3")),
     _row("nvlink-5", "NVLink 5 (B200)", _NVLINK, 1.3e-6, 900e9, 7.8e-6,
          measured_bytes_per_s=678e9, in_switch_bytes_per_s=841e9, lanes=18, napkin_key="nvlink-lab",
          kernel_s=_ONE_SHOT_B200, aliases=("nvswitch-4",),
@@ -130,6 +142,10 @@ LINKS: Mapping[str, LinkSpec] = by_key((
                  "taken over from PCIe 4, both too small by that")),
     _row("pcie-6", "PCIe 6 x16", _PCIE, 1.2e-6, 121e9, 5.7e-6, kernel_s=_ONE_SHOT_L40S,
          source="64 GT/s x 16 lanes in flits, 121 GB/s one way after overhead; α and base taken over from PCIe 4"),
+    _row("xgmi-mi250x", "xGMI, 4 x MI250X", _XGMI, 0.88e-6, 50e9, _NCCL,
+         source=("links of 50 GB/s one way, the fewest of two neighbors one: AMD's own "
+                 "docs/conceptual/gpu-arch/mi250.md, seen 2026-11-28; α and base taken over from xGMI, 8 x "
+                 "MI300X")),
     _row("xgmi-mi300x", "xGMI, 8 x MI300X", _XGMI, 0.88e-6, 448e9, _NCCL,
          measured_bytes_per_s=313e9, aliases=("xgmi-mi325x",),
          measured_note="ring busbw 313 GB/s over 8 GPUs, 48 over 2: a mesh of 7 links, and a pair has one of them",

@@ -15,6 +15,9 @@ _VARIANT = re.compile(
 )
 
 
+_DATE = re.compile(r"[-_.]((?:20\d\d-?)?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])|2[3-9](?:0[1-9]|1[0-2]))$")
+"""A release of a known shape by its date: `-0731`, `-2507`, `-20260731`, `-2026-07-31`."""
+
 R = TypeVar("R", ModelSpec, GpuSpec, LinkSpec)
 
 
@@ -27,7 +30,7 @@ def find(kind: str, rows: Mapping[str, R], name: str) -> R:
     """The row that `name` means: its key, an alias, or a path or repository whose last part is one.
 
     Case does not count. Where the whole name is unknown, endings that leave the shape alone (`-Instruct`,
-    `-AWQ`, `-bf16`) are taken off one by one.
+    `-AWQ`, `-bf16`) are taken off one by one, and so is the date of a release.
 
     Raises UnknownNameError.
     """
@@ -37,7 +40,7 @@ def find(kind: str, rows: Mapping[str, R], name: str) -> R:
     for candidate in _candidates(name):
         if candidate in names:
             return names[candidate]
-    raise UnknownNameError(kind, name, rows)
+    raise UnknownNameError(kind, name, rows, {one: row.key for one, row in names.items()})
 
 
 def _names(rows: Mapping[str, R]) -> dict[str, R]:
@@ -57,9 +60,18 @@ def _candidates(name: str) -> Iterable[str]:
     yield re.sub(r"[\s_]+", "-", lowered)
     short = _last_part(lowered)
     yield short
-    while match := _VARIANT.search(short):
+    while match := _VARIANT.search(short) or _DATE.search(short):
         short = short[: match.start()]
         yield short
+
+
+def date_in(name: str) -> str:
+    """The date that a name ends on, before what else leaves the shape alone; "" where it has none."""
+    short = _last_part(name.strip().lower())
+    while match := _VARIANT.search(short):
+        short = short[: match.start()]
+    dated = _DATE.search(short)
+    return dated[1] if dated else ""
 
 
 def _last_part(path: str) -> str:

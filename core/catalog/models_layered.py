@@ -61,7 +61,8 @@ def _compressed(spec: ModelSpec, letters: str, attention: CompressedSpec, mixing
     kinds = (LayerSpec(blocks, extra=mixing) for blocks in zip(mixers, experts, strict=True))
     everywhere = frozenset(range(spec.num_hidden_layers))
     widths = tuple((part, everywhere, "fp8") for part in _V4_IN_FP8)
-    return replace(layered(spec, letters, *kinds), weight_dtype="mxfp4", quantisation_group=32, other_widths=widths)
+    made = replace(layered(spec, letters, *kinds), own_draft=True)
+    return replace(made, weight_dtype="mxfp4", quantisation_group=32, other_widths=widths)
 
 
 def _gemma4(spec: ModelSpec, kv_heads: int) -> ModelSpec:
@@ -91,6 +92,17 @@ def _minimax_m2(key: str, name: str, positions: int, repositories: str, source: 
     return layered(plain, "a", LayerSpec((AttentionSpec(48, 8, 128, qk_norm="row"), experts)))
 
 
+def _kimi_k3(spec: ModelSpec) -> ModelSpec:
+    """Three layers with a state, one that attends, and one more at the end; MXFP4 but for what is listed."""
+    linear = DeltaSpec(96, 96, 128, 128, decay="channel")
+    kinds = (linear, MlpSpec(spec.intermediate_size)), (linear, _K3_EXPERTS), (_K3, _K3_EXPERTS)
+    layers = frozenset(range(spec.num_hidden_layers))
+    made = layered(spec, "abbc" + "bbbc" * 22 + "c", *(LayerSpec(blocks, extra=28672) for blocks in kinds))
+    alone = tuple((part, layers) for part in _K3_ALONE)
+    others = tuple((part, layers, "mxfp4-everywhere") for part in _K3_NARROW)
+    return replace(made, weight_dtype="mxfp4", quantisation_group=32, left_alone=alone, other_widths=others)
+
+
 _GLM5 = MlaSpec(512, 64, 192, 256, q_lora_rank=2048, index_heads=32, index_dim=128)
 _V32 = MlaSpec(512, 64, 128, 128, q_lora_rank=1536, index_heads=64, index_dim=128)
 _V3_EXPERTS = MoeSpec(256, 8, 2048, n_shared_experts=1, first_k_dense_replace=3, router_bias=True)
@@ -101,6 +113,18 @@ _MIMO = AttentionSpec(64, 4, 192, value_dim=128)
 _K25_ALONE = (
     *("q down", "q up", "kv down", "kv up", "o", "mlp in", "mlp down", "shared expert in", "shared expert down"),
 )
+_K3 = MlaSpec(512, 64, 128, 128, q_lora_rank=1536, output_gate=True)
+_K3_EXPERTS = MoeSpec(
+    896, 16, 3072, n_shared_experts=2, first_k_dense_replace=1, router_bias=True, latent_size=3584, latent_norm=True
+)
+_K3_ALONE = (
+    *("qkv", "o", "q", "q down", "q up", "kv down", "kv up", "index q", "index k", "o down", "compressor"),
+    *("index compressor", "mlp in", "mlp down", "shared expert in", "shared expert down"),
+)
+_K3_NARROW = (
+    *("linear in", "linear decay", "linear out", "mamba in", "mamba out", "latent in", "latent out"),
+    *("experts in", "experts down"),
+)
 _KDA = DeltaSpec(32, 32, 128, 128, decay="channel", full_gate=False)
 
 
@@ -109,8 +133,8 @@ def _qwen_experts(experts: int, used: int, width: int) -> MoeSpec:
 
 
 _qwen = partial(row, head_dim=256, qk_norm=True, rotary_dim=64)
-_qwen35 = partial(_qwen, vision_tower=True)
-_glm45 = partial(row, head_dim=128, qkv_bias=True, rotary_dim=64)
+_qwen35 = partial(_qwen, vision_tower=True, own_draft=True)
+_glm45 = partial(row, head_dim=128, qkv_bias=True, rotary_dim=64, own_draft=True)
 _hybrid = partial(row, head_dim=128, mlp="plain", norms_per_layer=1, rotary_dim=0)
 _gemma = partial(row, head_dim=512, tie_word_embeddings=True, norms_per_layer=4, qk_norm=True, vision_tower=True)
 
@@ -125,7 +149,12 @@ LAYERED = (
     _delta(_qwen("qwen3-next-80b-a3b", "Qwen3-Next 80B-A3B", 48, 2048, 16, 2, 5120, 151936, 262144,
         "Qwen/Qwen3-Next-80B-A3B-Instruct Qwen/Qwen3-Next-80B-A3B-Thinking Qwen/Qwen3-Coder-Next",
         "transformers 5.23 models/qwen3_next, whose class's own sizes are this model's; without the MTP module",
-        moe=_qwen_experts(512, 10, 512)), 16, 32, 2),
+        moe=_qwen_experts(512, 10, 512), own_draft=True), 16, 32, 2),
+    _delta(_qwen35("qwen3.5-4b", "Qwen3.5 4B", 32, 2560, 16, 4, 9216, 248320, 262144, "Qwen/Qwen3.5-4B",
+        "shape of its model card as remembered; without the MTP module", tie_word_embeddings=True), 16, 32),
+    _delta(_qwen35("qwen3.5-9b", "Qwen3.5 9B", 32, 4096, 16, 4, 12288, 248320, 262144, "Qwen/Qwen3.5-9B",
+        "apxml.com/models/qwen35-9b, seen 2026-11-28; a loader prints 8.95 B: lzwjava.github.io/"
+        "qwen3-5-9b-hybrid-review-en; without the MTP module"), 16, 32),
     _delta(_qwen35("qwen3.5-27b", "Qwen3.5 27B", 64, 5120, 24, 4, 17408, 248320, 262144,
         "Qwen/Qwen3.5-27B Qwen/Qwen3.6-27B", _AIC), 16, 48),
     _delta(_qwen35("qwen3.5-35b-a3b", "Qwen3.5 35B-A3B", 40, 2048, 16, 2, 512, 248320, 262144,
@@ -144,14 +173,14 @@ LAYERED = (
         "zai-org/GLM-4.5-Air", _REMEMBERED, moe=MoeSpec(128, 8, 1408, n_shared_experts=1,
         first_k_dense_replace=1, router_bias=True)),
     row("glm-5", "GLM-5 744B-A40B", 78, 6144, 64, 64, 12288, 154880, 202752, "zai-org/GLM-5 zai-org/GLM-5.1",
-        _AIC, head_dim=256, moe=_V3_EXPERTS, mla=_GLM5),
+        _AIC, head_dim=256, moe=_V3_EXPERTS, mla=_GLM5, own_draft=True),
     layered(row("glm-5.2", "GLM-5.2 744B-A40B", 78, 6144, 64, 64, 12288, 154880, 1048576, "zai-org/GLM-5.2",
-        _AIC, head_dim=256, moe=_V3_EXPERTS, mla=_GLM5), "aaa" + "bbbc" * 19, LayerSpec((_GLM5,
+        _AIC, head_dim=256, moe=_V3_EXPERTS, mla=_GLM5, own_draft=True), "aaa" + "bbbc" * 19, LayerSpec((_GLM5,
         MlpSpec(12288))), LayerSpec((replace(_GLM5, index_heads=0, index_dim=0), _V3_EXPERTS)),
         LayerSpec((_GLM5, _V3_EXPERTS))),
     latent("deepseek-v3.2", "DeepSeek-V3.2", 61, 7168, 128, 128, 18432, 129280, 163840,
         "deepseek-ai/DeepSeek-V3.2 deepseek-ai/DeepSeek-V3.2-Exp", _AIC, moe=_V3_EXPERTS, mla=_V32,
-        weight_dtype="fp8", weight_block=(128, 128)),
+        weight_dtype="fp8", weight_block=(128, 128), own_draft=True),
     _compressed(row("deepseek-v4-flash", "DeepSeek-V4-Flash", 43, 4096, 64, 64, 2048, 129280, 1048576,
         "deepseek-ai/DeepSeek-V4-Flash", _AIC, head_dim=512, extra_parameters=65541, moe=MoeSpec(256, 6, 2048,
         n_shared_experts=1)), "aac" + "de" * 20, CompressedSpec(64, 512, 1024, 8, 1024, 128), 786486),
@@ -163,6 +192,9 @@ LAYERED = (
         moe=_KIMI_EXPERTS, mla=MlaSpec(512, 64, 128, 128), rotary_dim=0, remote_code=True), "abbc" + "bbbc" *
         5 + "bbc", LayerSpec((_KDA, MlpSpec(9216))), LayerSpec((_KDA, _KIMI_EXPERTS)), LayerSpec((MlaSpec(512,
         64, 128, 128), _KIMI_EXPERTS))),
+    _kimi_k3(latent("kimi-k3", "Kimi K3 2.8T", 93, 7168, 96, 96, 33792, 163840, 1048576, "moonshotai/Kimi-K3",
+        "config.json kept in ai-dynamo/aiconfigurator model_configs, seen 2026-11-28", moe=_K3_EXPERTS, mla=_K3,
+        rotary_dim=0, remote_code=True, vision_tower=True, extra_parameters=14336)),
     _minimax_m2("minimax-m2", "MiniMax-M2 230B-A10B", 196608,
         "MiniMaxAI/MiniMax-M2 MiniMaxAI/MiniMax-M2.1 MiniMaxAI/MiniMax-M2.5",
         "config.json of M2.5 kept in ai-dynamo/aiconfigurator model_configs; llama.cpp prints its "
@@ -183,13 +215,14 @@ LAYERED = (
     _nemotron(_hybrid("nemotron-3-super-120b-a12b", "Nemotron 3 Super 120B-A12B", 88, 4096, 32, 2, 2688,
         131072, 262144,
         "nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-BF16 nvidia/NVIDIA-Nemotron-3-Super-120B-A12B", _AIC,
-        moe=MoeSpec(512, 22, 2688, shared_expert_intermediate_size=5376, router_bias=True, latent_size=1024)),
+        moe=MoeSpec(512, 22, 2688, shared_expert_intermediate_size=5376, router_bias=True, latent_size=1024),
+        own_draft=True),
         128, "MEMEMEM*" + "EMEMEMEM*" * 2 + "EMEMEMEMEM*" * 4 + "EMEMEMEM*" + "EMEMEMEME"),
     _nemotron(_hybrid("nemotron-3-ultra-550b-a55b", "Nemotron 3 Ultra 550B-A55B", 108, 8192, 64, 2, 5120,
         131072, 262144,
         "nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-BF16 nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B", _AIC,
         moe=MoeSpec(512, 22, 5120, shared_expert_intermediate_size=10240, router_bias=True,
-        latent_size=2048)), 256, "MEMEMEM*" + "EMEMEM*" + ("EMEMEMEM*" * 2 + "EMEMEM*") * 3 +
+        latent_size=2048), own_draft=True), 256, "MEMEMEM*" + "EMEMEM*" + ("EMEMEMEM*" * 2 + "EMEMEM*") * 3 +
         "EMEMEMEM*EMEMEMEME"),
     _gemma4(_gemma("gemma-4-26b-a4b", "Gemma 4 26B-A4B", 30, 2816, 16, 2, 2112, 262144, 262144,
         "google/gemma-4-26B-A4B google/gemma-4-26B-A4B-it", _AIC, moe=MoeSpec(128, 8, 704,
@@ -204,7 +237,7 @@ LAYERED = (
         remote_code=True, vision_tower=True),
     layered(row("mimo-v2-flash", "MiMo-V2-Flash 309B-A15B", 48, 4096, 64, 4, 16384, 152576, 262144,
         "XiaomiMiMo/MiMo-V2-Flash", _AIC, head_dim=192, moe=_MIMO_EXPERTS, rotary_dim=64, weight_dtype="fp8",
-        weight_block=(128, 128)), "abbbbc" + "bbbbbc" * 7, LayerSpec((_MIMO, MlpSpec(16384))),
+        weight_block=(128, 128), own_draft=True), "abbbbc" + "bbbbbc" * 7, LayerSpec((_MIMO, MlpSpec(16384))),
         LayerSpec((replace(_MIMO, kv_heads=8, window=128, sinks=True), _MIMO_EXPERTS)), LayerSpec((_MIMO,
         _MIMO_EXPERTS))),
 )

@@ -78,6 +78,11 @@ TESTED: Mapping[tuple[str, Kind, Quantity], Accuracy] = {
 }
 # fmt: on
 
+TIMED = frozenset(
+    ("a100-80gb-sxm", "a100-40gb-sxm", "a100-80gb-pcie", "h100-sxm", "h200-sxm", "b200-sxm", "l40s", "mi300x")
+) | {"rtx-4090"}
+"""GPUs that a published time is of. Another of their class shares its constants, and its errors are not known."""
+
 BANDS: Mapping[tuple[str, Kind], Band] = {
     ("a100", "dense"): Band(0.70, 1.66),
     ("hopper", "dense"): Band(0.79, 1.70),
@@ -139,13 +144,16 @@ states have a mixture's, whose constants they share."""
 
 def accuracy_of(gpu: GpuSpec, model: ModelSpec, quantity: Quantity) -> Accuracy | None:
     """The errors on published times of a GPU's class and a model's kind; None: never tested here."""
+    if gpu.key not in TIMED:
+        return None
     return TESTED.get((gpu.gpu_class, layer_kind(model), quantity))
 
 
 def decode_band(gpu: GpuSpec, model: ModelSpec) -> Band:
     """How wide a predicted decode time is to be read."""
     kind = layer_kind(model)
-    band = BANDS.get((gpu.gpu_class, kind), UNTESTED[kind])
+    known = BANDS if gpu.key in TIMED else {}
+    band = known.get((gpu.gpu_class, kind), UNTESTED[kind])
     return (
         Band(min(band.low, WIDENED.low), max(band.high, WIDENED.high), band.tested) if widens(gpu, model) else band
     )
@@ -153,7 +161,8 @@ def decode_band(gpu: GpuSpec, model: ModelSpec) -> Band:
 
 def first_band(gpu: GpuSpec, model: ModelSpec) -> Band:
     """How wide a predicted first token is to be read."""
-    return FIRST_BANDS.get((gpu.gpu_class, layer_kind(model)), UNTESTED_FIRST)
+    known = FIRST_BANDS if gpu.key in TIMED else {}
+    return known.get((gpu.gpu_class, layer_kind(model)), UNTESTED_FIRST)
 
 
 def widens(gpu: GpuSpec, model: ModelSpec) -> bool:

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from core.catalog import model as find_model
+from core.catalog.lookup import date_in
 from core.errors import OutOfRangeError
 from core.models.left_alone import left_alone
 from core.specs import ModelSpec
@@ -54,7 +55,9 @@ def named_checkpoint(name: str) -> ModelSpec:
     spec = find_model(name)
     if name == spec.key:
         return spec
-    width = width_in(name)
+    width, date = width_in(name), date_in(name)
+    if date and "/" not in name and width is None and not any(date in one for one in (spec.key, *spec.aliases)):
+        spec = replace(spec, aliases=(f"{spec.aliases[0]}-{date}", *spec.aliases))
     if width is None and name.lower().endswith("gguf"):
         raise OutOfRangeError("model", name, "is a GGUF, whose name must say its width")
     served = replace(spec, aliases=(name, *spec.aliases)) if "/" in name or width is not None else spec

@@ -37,6 +37,7 @@ _UNKNOWN_PARTS = (
 )
 _TOWERS = ("vision_config", "vision_tower", "vit_config", "img_processor", "embd_layer")
 _NESTED = ("text_config", "llm_config", "language_config")
+_DRAFT_LAYERS = ("num_nextn_predict_layers", "mtp_num_hidden_layers")
 _REQUIRED = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
 
 
@@ -113,6 +114,7 @@ def model_from_config(text: str, key: str = "config") -> ModelSpec:
         vision_tower=any(name in outer for name in _TOWERS),
         vision_parameters=vision_parameters(outer),
         remote_code=kind in REMOTE_CODE,
+        own_draft=any(values.count(name) for name in _DRAFT_LAYERS),
         source=f"a config.json of model_type {kind}",
     )
     plain = replace(spec, kinds=(), pattern="")

@@ -4,11 +4,15 @@
 bridged GPUs in a box of eight are a domain of two.
 """
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from core.catalog import GPUS
+from core.catalog import gpu as find_gpu
 from core.catalog import link as find_link
-from core.errors import OutOfRangeError, require_positive
+from core.errors import OutOfRangeError, UnknownNameError, require_positive
 from core.placement.topology import Topology
 from core.scenario import Scenario
 from core.specs import GpuSpec, LinkSpec
@@ -133,6 +137,7 @@ def seen_cluster(cluster: ClusterSpec, seen: Topology, gpus_per_node: int | None
     Where all of a node share NVLink, how many nodes do so too is as it was: the table shows only one. With fewer
     `gpus_per_node` than it shows, what they share by it ends at the node.
     """
+    refuse_another(cluster.gpu, seen.names)
     gpus = gpus_per_node or seen.gpus
     shared = seen.domain if seen.nvlink_present else seen.gpus
     whole = seen.nvlink_present and seen.domain == seen.gpus
@@ -147,18 +152,33 @@ def seen_cluster(cluster: ClusterSpec, seen: Topology, gpus_per_node: int | None
     )
 
 
+def refuse_another(gpu: GpuSpec, names: Iterable[str]) -> None:
+    """Raise OutOfRangeError where what was pasted names another GPU than the one that was said.
+
+    A name of the catalog has to be its row's; of another the word that tells models apart has to be there.
+    """
+    known = next((word for word in gpu.key.split("-") if any(letter.isdigit() for letter in word)), "")
+    for name in names if gpu.key in GPUS and known else ():
+        try:
+            same = find_gpu(name).key == gpu.key
+        except UnknownNameError:
+            same = re.search(rf"(?<![a-z0-9]){re.escape(known)}(?![0-9])", name.lower()) is not None
+        if not same:
+            raise OutOfRangeError("topology", name, f"is not {gpu.name}; name the GPU that the table is of")
+
+
 def seen_link(gpu: GpuSpec, usual: LinkSpec, seen: Topology) -> LinkSpec:
     """The usual link, unless a table contradicts it: PCIe where it shows no NVLink, NVLink where it does.
 
         β · bonded links / links of a GPU
 
-    A GPU that is not known to have NVLink is taken to have that of an A100; a GeForce's links are slower still.
+    A GPU that is not known to have NVLink is taken to have that of an A100.
 
     Raises OutOfRangeError where the table can only be another GPU's: more links than the GPU has, or AMD's.
     """
     if not seen.nvlink_present:
         return over_pcie(find_link(gpu.bus_key) if usual.is_fabric else usual, seen.worst_way)
-    link = usual if usual.is_fabric else find_link("nvlink-3")
+    link = usual if usual.is_fabric else find_link(gpu.bridge_key)
     whole = link.lanes
     if seen.of_amd and gpu.nvlink:
         raise OutOfRangeError(

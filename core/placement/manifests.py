@@ -1,62 +1,69 @@
 """A plan as a manifest beside its command: a compose file for one node, objects of Kubernetes for more.
 
 Sources: docs.vllm.ai deployment guides (compose's `deploy.resources`, `/dev/shm`, LeaderWorkerSet for an engine of
-several nodes); github.com/kubernetes-sigs/lws, v1. Written by hand: a mapping, a list and a quoted text are all of
-YAML that is used.
+several nodes); github.com/kubernetes-sigs/lws, v1. Compose reads $$ as $, Kubernetes $$( as $(. Written by hand: a
+mapping, a list and a quoted text are all of YAML that is used.
 """
 
 import json
 import shlex
 from collections.abc import Mapping, Sequence
 
+from core.placement.engine_words import SGLANG_ROCM
 from core.placement.plan import Plan, Question
 from core.placement.preflight_checks import Engine
-from core.placement.serve_flags import PROGRAMS, arguments, repository
+from core.placement.serve_flags import PROGRAMS, options_file, shell_words
 
 IMAGES: Mapping[Engine, str] = {
     "vllm": "vllm/vllm-openai:v0.33.0",
     "sglang": "lmsysorg/sglang:v0.5.23",
-    "trtllm": "nvcr.io/nvidia/tensorrt-llm/release:latest",
+    "trtllm": "nvcr.io/nvidia/tensorrt-llm/release:1.2.1",
 }
-"""The releases whose refusals were read, where they are named."""
-ROCM_IMAGE = "rocm/vllm:latest"
+"""Of vLLM and SGLang the releases whose refusals were read; of TensorRT-LLM the newest that is no candidate."""
+ROCM_IMAGE = "vllm/vllm-openai-rocm:v0.31.0"
+ROCM_SGLANG = "lmsysorg/sglang:v0.5.21-rocm10"
+"""The newest for AMD's GPUs that were seen."""
 PORTS: Mapping[Engine, int] = {"vllm": 8000, "sglang": 30000, "trtllm": 8000}
 _CACHE, _SHM = "/root/.cache/huggingface", "/dev/shm"
 
 Yaml = Mapping[str, "Yaml"] | Sequence["Yaml"] | str | int
 
 
-def compose(question: Question, plan: Plan, engine: Engine = "vllm") -> str | None:
+def compose(
+    question: Question, plan: Plan, engine: Engine = "vllm", devices: Sequence[Sequence[int]] = ()
+) -> str | None:
     """A compose file: as many engines as one node holds, each on GPUs and a port of its own; None where one engine
-    takes more than a node."""
+    takes more than a node. `devices` are the GPUs of each, where a topology says which go together."""
     each, node = plan.layout.gpus_per_replica, question.cluster.gpus_per_node
     here = min(plan.layout.replicas, node // each)
     if not here:
         return None
-    start = _start(question, plan, engine)
-    services = {f"engine-{number}": _service(question, engine, start, number, each) for number in range(here)}
+    start = [word.replace("$", "$$") for word in _start(question, plan, engine)]  # compose reads ${NAME} itself
+    counted = [range(number * each, (number + 1) * each) for number in range(here)]
+    placed = enumerate(devices[:here] if len(devices) >= here else counted)
+    services = {f"engine-{number}": _service(question, engine, start, number, seen) for number, seen in placed}
     file: Yaml = {"services": services, "volumes": {"huggingface": {}}}
     return _written(file)
 
 
-def _service(question: Question, engine: Engine, start: list[str], number: int, each: int) -> Yaml:
-    """One engine of a node, on as many GPUs as `each` takes."""
-    program, port = len(PROGRAMS[engine]), PORTS[engine]
-    gpus = [str(number * each + rank) for rank in range(each)]
+def _service(question: Question, engine: Engine, start: list[str], number: int, devices: Sequence[int]) -> Yaml:
+    """One engine of a node, on its GPUs."""
+    program, port = 2 if start[0] == "bash" else len(PROGRAMS[engine]), PORTS[engine]
+    environment = {"HF_TOKEN": "${HF_TOKEN:-}", **{name: f"${{{name}:-}}" for name in _unset(start)}}
+    gpus = [str(gpu) for gpu in devices]
     device: Yaml = {"driver": "nvidia", "device_ids": gpus, "capabilities": ["gpu"]}
     common: dict[str, Yaml] = {
         "image": _image(question, engine),
         "entrypoint": start[:program],
-        "command": [*start[program:], "--host", "0.0.0.0"],
+        "command": start[program:],
         "ports": [f"{port + number}:{port}"],
         "ipc": "host",
-        "environment": {"HF_TOKEN": "${HF_TOKEN:-}"},
+        "environment": environment,
         "volumes": [f"huggingface:{_CACHE}"],
     }
     if question.cluster.gpu.stack == "rocm":
-        return {**common, "devices": ["/dev/kfd", "/dev/dri"], "group_add": ["video"]} | {
-            "environment": {"HF_TOKEN": "${HF_TOKEN:-}", "HIP_VISIBLE_DEVICES": ",".join(gpus)}
-        }
+        seen = {**environment, "HIP_VISIBLE_DEVICES": ",".join(gpus)}
+        return {**common, "devices": ["/dev/kfd", "/dev/dri"], "group_add": ["video"], "environment": seen}
     return {**common, "deploy": {"resources": {"reservations": {"devices": [device]}}}}
 
 
@@ -96,10 +103,12 @@ def _pod(question: Question, plan: Plan, engine: Engine, nodes: int, worker: boo
     container: dict[str, Yaml] = {
         "name": engine,
         "image": _image(question, engine),
-        "command": [*start, "--host", "0.0.0.0"] if nodes == 1 else start,
+        "command": [word.replace("$(", "$$(") for word in start],
         "resources": {"limits": limits},
         "volumeMounts": [{"name": "shm", "mountPath": _SHM}, {"name": "huggingface", "mountPath": _CACHE}],
     }
+    if unset := _unset(start):
+        container["env"] = [{"name": name, "value": ""} for name in unset]
     if not worker:
         container |= {"ports": [{"containerPort": PORTS[engine]}], "startupProbe": ready}
     volumes: Yaml = [
@@ -109,16 +118,13 @@ def _pod(question: Question, plan: Plan, engine: Engine, nodes: int, worker: boo
     return {"containers": [container], "volumes": volumes}
 
 
-def _joined(question: Question, plan: Plan, engine: Engine, worker: bool) -> Sequence[Yaml]:
+def _joined(question: Question, plan: Plan, engine: Engine, worker: bool) -> list[str]:
     """One node's part of an engine of several: a Ray cluster for vLLM's stages and ranks, its own ways else.
 
     LWS_LEADER_ADDRESS, LWS_GROUP_SIZE and LWS_WORKER_INDEX are set in each pod by LeaderWorkerSet.
     """
-    served = repository(question.model)
-    words = " ".join(
-        shlex.quote(word) if _odd(word) or word == served else word for word in _start(question, plan, engine)
-    )
-    line = words.replace("$HEAD_ADDRESS", "$LWS_LEADER_ADDRESS") + " --host 0.0.0.0"
+    words = " ".join([*shell_words(question, plan, engine), "--host 0.0.0.0"])
+    line = words.replace('"$HEAD_ADDRESS"', "$LWS_LEADER_ADDRESS")
     if engine == "sglang":
         line = line.replace("--node-rank 0", "--node-rank $LWS_WORKER_INDEX")
     elif engine == "trtllm":
@@ -129,22 +135,31 @@ def _joined(question: Question, plan: Plan, engine: Engine, worker: bool) -> Seq
     elif worker:
         local = question.cluster.gpus_per_node // (plan.layout.tp_size * plan.layout.pp_size)
         line = f"{line} --headless --data-parallel-start-rank $((LWS_WORKER_INDEX * {local}))"
-    return ["bash", "-c", line]
+    return ["bash", "-c", f"{options_file(question, plan, engine)}{line}"]
 
 
 def _start(question: Question, plan: Plan, engine: Engine) -> list[str]:
-    """The command word by word."""
-    flags = [word for name, value in arguments(question, plan, engine) for word in (f"--{name}", value) if word]
-    return [*PROGRAMS[engine], repository(question.model) or "$MODEL", *(flag.replace('"', "") for flag in flags)]
+    """The command word by word; through a shell where it writes a file first, or is still to be told a name."""
+    parts, file = [*shell_words(question, plan, engine), "--host 0.0.0.0"], options_file(question, plan, engine)
+    if file or any(f'"${name}"' in part for name in UNSET for part in parts):
+        return ["bash", "-c", f"{file}exec {' '.join(parts)}"]
+    return [word for part in parts for word in shlex.split(part)]
 
 
-def _odd(word: str) -> bool:
-    """Whether a shell would take a word apart."""
-    return not all(letter.isalnum() or letter in "-_./:$=" for letter in word)
+UNSET = ("MODEL", "DRAFT")
+"""What is still to be named where a plan does not say it."""
+
+
+def _unset(start: Sequence[str]) -> list[str]:
+    """Which of them a shell's line names."""
+    return [name for name in UNSET if start[0] == "bash" and f"${name}" in start[-1]]
 
 
 def _image(question: Question, engine: Engine) -> str:
-    return ROCM_IMAGE if question.cluster.gpu.stack == "rocm" and engine == "vllm" else IMAGES[engine]
+    gpu = question.cluster.gpu
+    if gpu.stack != "rocm" or engine == "trtllm":
+        return IMAGES[engine]
+    return ROCM_IMAGE if engine == "vllm" else f"{ROCM_SGLANG}-{SGLANG_ROCM.get(gpu.gpu_class, 'mi30x')}"
 
 
 def _written(value: Yaml, indent: str = "") -> str:

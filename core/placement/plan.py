@@ -13,7 +13,7 @@ from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.preflight import preflight
-from core.placement.preflight_checks import ENGINE_NAMES, Engine
+from core.placement.preflight_checks import ENGINE_NAMES, OF_LAYOUTS, Engine, repeats_in_part
 from core.placement.rank_memory import Budget, RankMemory, rank_memories
 from core.placement.step_terms import Served
 from core.placement.steps import Steps, Timing
@@ -147,7 +147,7 @@ def judge(question: Question, layout: Layout) -> Plan:
         return Plan(layout, remark("placement.refused", error=str(refusal)), splits=False, crossing=crossing)
     here = -(-demand.concurrency // layout.attention_copies)
     shortages = (rank.shortage(here, demand.sequence_tokens) for rank in ranks)
-    shortage = next((one for one in shortages if one is not None), None)
+    shortage = next((one for one in shortages if one is not None), None) or _not_run(question, layout)
     tokens = min(rank.kv_tokens(demand.sequence_tokens) for rank in ranks)
     return Plan(
         layout=layout,
@@ -159,6 +159,17 @@ def judge(question: Question, layout: Layout) -> Plan:
         timing=None if shortage else timed,
         crossing=crossing,
     )
+
+
+def _not_run(question: Question, layout: Layout) -> Remark | None:
+    """Why the engine asked for runs no such layout, though it fits; None where it does."""
+    engine = question.engine
+    if repeats_in_part(layout, engine):
+        return remark("placement.unsaid_attention", engine=ENGINE_NAMES[engine], layout=layout)
+    cluster = question.cluster
+    met = preflight(question.model, layout, question.demand, engine, cluster.gpu, cluster.gpus_per_node)
+    quoted = next((one.text for one in met if one.refusal.code in OF_LAYOUTS), None)
+    return None if quoted is None else remark("placement.quoted", engine=ENGINE_NAMES[engine], quoted=quoted)
 
 
 def crossing_notice(cluster: ClusterSpec, layout: Layout) -> Remark | None:

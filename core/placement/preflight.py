@@ -73,16 +73,9 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     _row(
         "kv_heads",
-        ("vllm",),
+        ("vllm", "sglang"),
         "assert {left} % {right} == 0",
-        "vllm/model_executor/models/llama.py, LlamaAttention: KV heads divide over the ranks, or ranks over them",
-        checks.kv_heads("self.total_num_kv_heads", "tp_size"),
-    ),
-    _row(
-        "kv_heads",
-        ("sglang",),
-        "assert {left} % {right} == 0",
-        "sglang/srt/models/llama.py, LlamaAttention",
+        "vllm/model_executor/models/llama.py, LlamaAttention; sglang/srt/models/llama.py has it too",
         checks.kv_heads("self.total_num_kv_heads", "tp_size"),
     ),
     _row(
@@ -222,6 +215,14 @@ REFUSALS: tuple[Refusal, ...] = (
         "tp_size must be divisible by number of nodes",
         "sglang/srt/arg_groups/validation_hook.py, check_server_args",
         checks.nodes,
+    ),
+    _row(
+        "staged_draft",
+        ("sglang",),
+        "PP + speculative decoding is only supported in disaggregated prefill mode",
+        "sglang/srt/server_args.py, ServerArgs.check_server_args",
+        checks.staged_draft,
+        "SGLang main, quoted in 2026",
     ),
     _row(
         "bf16",

@@ -33,6 +33,9 @@ class Start:
         return None if self.gpu is None else self.gpu.capability
 
 
+OF_LAYOUTS = ("shared_ranks", "shared_copies", "shared_queries", "shared_cache", "stages", "nodes", "staged_draft")
+"""Codes of refusals that another layout of the same question would not meet."""
+
 Check = Callable[[Start], Values | None]
 
 BF16_CAPABILITY, HOPPER = 80, 90
@@ -170,6 +173,17 @@ def nodes(asked: Start) -> Values | None:
     ranks = asked.layout.gpus_per_replica
     per_node = asked.gpus_per_node or ranks
     return {} if ranks % -(-ranks // per_node) else None
+
+
+def staged_draft(asked: Start) -> Values | None:
+    """Guessing ahead on more than one stage."""
+    return {} if asked.layout.pp_size > 1 and asked.demand.draft_tokens else None
+
+
+def repeats_in_part(layout: Layout, engine: Engine) -> bool:
+    """Whether attention is repeated and cut too, where the engine does one of both: TensorRT-LLM's attention DP
+    repeats it on every rank (tensorrt_llm/_torch/modules/attention.py, Attention.__init__)."""
+    return engine == "trtllm" and layout.dp_size > 1 and layout.tp_size > 1
 
 
 def no_shared_cache(asked: Start) -> Values | None:

@@ -1,5 +1,8 @@
 """A plan as an engine's command line, one engine a command: vLLM's, SGLang's and TensorRT-LLM's.
 
+A command is the plan that was made: what an engine has no flag for is written into its options file, and a plan
+that it cannot be told (core.placement.engine_words) has no command.
+
 Sources: vLLM's engine arguments and its docs/serving/data_parallel_deployment.md; SGLang's server arguments;
 `trtllm-serve` of TensorRT-LLM's command reference.
 """
@@ -12,21 +15,22 @@ from core.errors import Remark, remark
 from core.models.checkpoint import checkpoint_width
 from core.models.loaded_weights import stages
 from core.placement.demand import Demand
+from core.placement.engine_words import FLOATS, MADE, Flags, cache_word, draft_flags, is_made, options_draft
 from core.placement.plan import Plan, Question
 from core.placement.preflight import Refused, preflight
-from core.placement.preflight_checks import Engine
+from core.placement.preflight_checks import ENGINE_NAMES, Engine
 from core.placement.under_load import chunk_tokens, engine_cost
 from core.serving.load import EngineCost
 from core.specs import ModelSpec
 
 PASTED = "config"
 """The key of a model whose config was pasted, and that nobody named."""
-_QUANTIZATION = {"fp8": "fp8", "awq": "awq"}
-_FLOAT = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
-_FP8_CACHE = {"fp8", "int8"}
 _HEAD = '"$HEAD_ADDRESS"'
 _RPC_PORT, _INIT_PORT = "13345", "50000"
-Flags = list[tuple[str, str]]
+OPTIONS = "options.yaml"
+"""The file that TensorRT-LLM reads what it has no flag for from."""
+_LARGEST_STEP = 8192
+"""Tokens a step of TensorRT-LLM's server that was not told otherwise."""
 
 
 def serve_command(question: Question, plan: Plan, engine: Engine = "vllm") -> str:
@@ -34,15 +38,40 @@ def serve_command(question: Question, plan: Plan, engine: Engine = "vllm") -> st
 
     Of an engine that spans nodes it is the first node's: `remarks` says what the others run.
     """
-    served = repository(question.model)
-    name = shlex.quote(served) if served else '"$MODEL"'
-    written = [f"  --{flag} {value}".rstrip() for flag, value in arguments(question, plan, engine)]
-    return " \\\n".join([f"{' '.join(PROGRAMS[engine])} {name}", *written])
+    return options_file(question, plan, engine) + " \\\n  ".join(shell_words(question, plan, engine))
+
+
+def shell_words(question: Question, plan: Plan, engine: Engine = "vllm") -> list[str]:
+    """The command in parts as a shell reads them: the program with what it serves, then a flag with its value."""
+    name = shlex.quote(served) if (served := served_name(question, engine)) else '"$MODEL"'
+    flags = [f"--{flag} {value}".rstrip() for flag, value in arguments(question, plan, engine)]
+    return [f"{' '.join(PROGRAMS[engine])} {name}", *flags]
+
+
+def options_file(question: Question, plan: Plan, engine: Engine = "vllm") -> str:
+    """The lines of a shell that write the options file of a command; "" where it needs none."""
+    told = options(question, plan) if engine == "trtllm" else {}
+    return f"cat > {OPTIONS} <<EOF\n{''.join(_yaml(told))}EOF\n" if told else ""
+
+
+def _yaml(told: Mapping[str, object], indent: str = "") -> list[str]:
+    lines = []
+    for name, value in told.items():
+        if isinstance(value, Mapping):
+            lines += [f"{indent}{name}:\n", *_yaml(value, f"{indent}  ")]
+        else:
+            lines.append(f"{indent}{name}: {str(value).lower() if isinstance(value, bool) else value}\n")
+    return lines
+
+
+def served_name(question: Question, engine: Engine) -> str:
+    """What an engine is told to serve; "" where that is still to be named: a checkpoint of the width planned."""
+    return repository(question.model) if is_made(question, engine) else ""
 
 
 PROGRAMS: Mapping[Engine, tuple[str, ...]] = {
     "vllm": ("vllm", "serve"),
-    "sglang": ("python", "-m", "sglang.launch_server", "--model-path"),
+    "sglang": ("sglang", "serve", "--model-path"),
     "trtllm": ("trtllm-serve",),
 }
 """What starts each engine, the model behind it."""
@@ -81,8 +110,8 @@ def _vllm(question: Question, plan: Plan) -> Flags:
     flags.append(("max-model-len", str(context_tokens(question))))
     flags += _at_once("max-num-seqs", question, plan)
     flags += [("max-num-batched-tokens", str(tokens)) for tokens in _a_step(question, plan, layout.dp_size)]
-    flags += _cache(question, "fp8", "bfloat16")
-    return [*flags, *_widths(question), *_trusting(question.model)]
+    flags += [("kv-cache-dtype", word)] if (word := cache_word(question, "vllm")) else []
+    return [*flags, *_widths(question, "vllm"), *draft_flags(question, "vllm"), *_trusting(question.model)]
 
 
 def _sglang(question: Question, plan: Plan) -> Flags:
@@ -95,24 +124,65 @@ def _sglang(question: Question, plan: Plan) -> Flags:
     nodes = -(-layout.gpus_per_replica // cluster.gpus_per_node)
     if nodes > 1:
         flags += [("nnodes", str(nodes)), ("node-rank", "0"), ("dist-init-addr", f"{_HEAD}:{_INIT_PORT}")]
-    flags.append(("mem-fraction-static", f"{_static_fraction(question):.2f}"))
+    flags.append(("mem-fraction-static", _rounded_down(_static_fraction(question))))
     flags.append(("context-length", str(context_tokens(question))))
     flags += _at_once("max-running-requests", question, plan, layout.dp_size)
     flags += [("chunked-prefill-size", str(tokens)) for tokens in _a_step(question, plan)]
-    flags += _cache(question, "fp8_e4m3", "bf16")
-    return [*flags, *_widths(question), *_trusting(question.model)]
+    flags += [("kv-cache-dtype", word)] if (word := cache_word(question, "sglang")) else []
+    return [*flags, *_widths(question, "sglang"), *draft_flags(question, "sglang"), *_trusting(question.model)]
 
 
 def _trtllm(question: Question, plan: Plan) -> Flags:
-    """Attention that is data-parallel is a line of its options file: see `remarks`."""
+    """What it has flags for; see `options` for the rest."""
     layout = plan.layout
     flags = [("tp-size", str(layout.tp_size * layout.dp_size)), *_over_one("pp-size", layout.pp_size)]
     flags += _over_one("ep-size", layout.ep_size)
-    flags.append(("kv-cache-free-gpu-memory-fraction", f"{question.budget.utilisation:g}"))
+    flags.append(("kv-cache-free-gpu-memory-fraction", _rounded_down(free_fraction(question, plan))))
     flags.append(("max-seq-len", str(context_tokens(question))))
     flags += _at_once("max-batch-size", question, plan)
     flags += [("max-num-tokens", str(tokens)) for tokens in _a_step(question, plan, layout.dp_size)]
+    flags += [("extra-llm-api-options", OPTIONS)] if options(question, plan) else []
     return [*flags, *_trusting(question.model)]
+
+
+def options(question: Question, plan: Plan) -> dict[str, object]:
+    """What TensorRT-LLM is told in a file of options, which overrides its flags: nested, so the cache's share too.
+
+    Source: tensorrt_llm/commands/serve.py, `--extra_llm_api_options`; fields of tensorrt_llm/llmapi/llm_args.py.
+    """
+    demand, told = question.demand, dict[str, object]()
+    if demand.dtype in FLOATS and demand.dtype != question.model.weight_dtype:
+        told["dtype"] = FLOATS[demand.dtype]
+    if plan.layout.dp_size > 1:
+        told["enable_attention_dp"] = True
+    step = next(iter(_a_step(question, plan, plan.layout.dp_size)), _LARGEST_STEP)
+    if as_emitted(question).prompt_tokens > step:
+        told["enable_chunked_prefill"] = True
+    if word := cache_word(question, "trtllm"):
+        fraction = _rounded_down(free_fraction(question, plan))
+        told["kv_cache_config"] = {"dtype": word, "free_gpu_memory_fraction": fraction}
+    if demand.draft_tokens:
+        told["speculative_config"] = options_draft(question)
+    return told
+
+
+def free_fraction(question: Question, plan: Plan) -> float:
+    """The share of what weights and overhead leave of a GPU that keeps its use within the plan's.
+
+        (utilisation · U - W - O) / (U - W - O)
+
+    Of the rank with most weights: others keep a little more free. TensorRT-LLM takes its share of what is free at
+    the peak of a trial run, weights loaded: tensorrt_llm/_torch/pyexecutor/_util.py, _cal_max_memory.
+    """
+    budget = question.budget
+    held = (plan.weights_bytes or 0.0) + budget.overhead.total_bytes
+    free = budget.usable_bytes - held
+    return max(0.0, (budget.granted_bytes - held) / free) if free > 0 else 0.0
+
+
+def _rounded_down(fraction: float) -> str:
+    """Four decimals that never say more: a share of memory is a promise."""
+    return f"{int(fraction * 1e4 + 1e-6) / 1e4:g}"
 
 
 def as_emitted(question: Question) -> Demand:
@@ -165,50 +235,45 @@ def _judged(question: Question, plan: Plan) -> EngineCost | None:
     return engine_cost(question, plan) if asked else None
 
 
-def _cache(question: Question, narrow: str, whole: str) -> Flags:
-    """How keys and values are kept, where an engine would not take it from every checkpoint, or take another."""
-    if question.demand.kv_dtype in _FP8_CACHE:
-        return [("kv-cache-dtype", narrow)]
-    return [("kv-cache-dtype", whole)] if question.model.cache_dtype in _FP8_CACHE else []
-
-
 def _trusting(model: ModelSpec) -> Flags:
     return [("trust-remote-code", "")] if model.remote_code else []
 
 
-def _widths(question: Question) -> Flags:
+def _widths(question: Question, engine: Engine) -> Flags:
     """The width, where the engine would not take it from the checkpoint."""
     model, dtype = question.model, question.demand.dtype
-    if dtype in _FLOAT and model.weight_dtype in _FLOAT:
-        return [("dtype", _FLOAT[dtype])]
-    return [("quantization", _QUANTIZATION[dtype])] if _made_at_start(model, dtype) else []
+    if model.weight_dtype not in FLOATS:
+        return []
+    if dtype in FLOATS:
+        return [("dtype", FLOATS[dtype])]
+    return [("quantization", MADE[engine][dtype])] if dtype in MADE[engine] else []
 
 
-def _made_at_start(model: ModelSpec, dtype: str) -> bool:
-    """Whether an engine makes a width while it loads: a float, or fp8, from a checkpoint that is not quantised."""
-    return dtype in ("fp8", *_FLOAT) and model.weight_dtype in _FLOAT
+def remarks(question: Question, plan: Plan, engine: Engine | None = None) -> list[Remark]:
+    """What a command alone does not say: replicas, other nodes, uneven stages, a checkpoint that is to be named.
 
-
-def remarks(question: Question, plan: Plan) -> list[Remark]:
-    """What the command alone does not say: replicas, other nodes, uneven stages, a checkpoint of another width."""
+    Of the question's engine, unless another is named.
+    """
+    engine = engine or question.engine
     layout, model, dtype = plan.layout, question.model, question.demand.dtype
     notes = []
-    if not repository(model):
+    if not is_made(question, engine):
+        own = checkpoint_width(model)
+        notes.append(
+            remark("placement.run_quantised", dtype=dtype, model=model, own=own, engine=ENGINE_NAMES[engine])
+        )
+    elif not repository(model):
         notes.append(remark("placement.run_unnamed"))
     if layout.replicas > 1:
         notes.append(remark("placement.run_replicas", layout=layout))
-    notes += other_nodes(question, plan, question.engine)
-    if layout.dp_size > 1:
+    notes += other_nodes(question, plan, engine)
+    if layout.dp_size > 1 and engine == "sglang":
         notes.append(remark("placement.run_attention_flag"))
-    if question.engine == "trtllm" and question.demand.kv_dtype in _FP8_CACHE - {model.cache_dtype}:
-        notes.append(remark("placement.run_trtllm_cache", dtype="fp8"))
-    if question.demand.draft_tokens:
+    if question.demand.draft_tokens and not model.own_draft:
         notes.append(remark("placement.run_draft", demand=question.demand))
     layers = [stage.layers for stage in stages(model, layout.pp_size)] if plan.splits else []
     if len(set(layers)) > 1:
         notes.append(remark("placement.run_uneven", layers=tuple(layers)))
-    if dtype != checkpoint_width(model) and not _made_at_start(model, dtype):
-        notes.append(remark("placement.run_quantised", dtype=dtype))
     if question.demand.sequence_tokens > model.max_position_embeddings:
         notes.append(remark("placement.run_too_long", demand=question.demand, model=model))
     return notes

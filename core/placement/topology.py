@@ -11,7 +11,7 @@ JSON says of it: XGMI joins as NVLink does.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.errors import OutOfRangeError, UnreadableTextError
 from core.text.lines import CONTAINER, object_in
@@ -37,6 +37,16 @@ _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}")
 _BETWEEN = re.compile(r"[|,]")
 _ESCAPED = re.compile(r"\\[tn] {0,8}(?:GPU|NV|PIX|PXB|PHB|NODE|SYS|X)")
 """Tabs and line ends spelt out, as in a string of JSON or of code."""
+_NAME = re.compile(
+    r"^(?:[^\n]{0,300}?(?:GPU[ \t]{1,3}\d{1,3}:[ \t]{1,3}|\|[ \t]{1,5}\d{1,3}[ \t]{1,3}"
+    r"|(?:Card (?:Series|Model)|MARKET_NAME|Product Name)[ \t]{0,20}:[ \t]{0,40})"
+    r"((?:NVIDIA|Tesla|GeForce|Quadro|AMD|[ABHLV]\d{1,3}0?)[\w .-]{0,60}?)"
+    r"(?=[ \t]{2,}|[ \t]{0,3}\(UUID|[ \t]{0,9}\||[ \t]{0,9}$)"
+    r"|(?:\d{1,3},[ \t]{0,3})?((?:NVIDIA|Tesla|AMD) (?:GeForce |Instinct )?(?:RTX |GTX |PRO ){0,2}[A-Z]{0,2}\d{1,4}"
+    r"[\w .-]{0,40}?)[ \t]{0,9}(?=,|$))",
+    re.MULTILINE,
+)
+"""A GPU's own name: in `nvidia-smi -L`, in a row of nvidia-smi's table or of its CSV, in what AMD's tools print."""
 _RULE = re.compile(r"[\s:-]*")
 _AMD = re.compile(r"ROCm System Management|rocm-smi|amd-smi|\bXGMI\b|\b(?:ACCESS|WEIGHT|HOPS|LINK TYPE) TABLE:")
 _PAIR = re.compile(r'"\(Topology\) Link type between DRM devices (\d{1,2}) and (\d{1,2})": "([A-Z]{1,8})"')
@@ -44,19 +54,23 @@ _PAIR = re.compile(r'"\(Topology\) Link type between DRM devices (\d{1,2}) and (
 _LIST = re.compile(r"\[\s{0,80}\{")
 _DECODER = json.JSONDecoder()
 MOST_CHARACTERS = 2**20
-_PCIE = ("PIX", "PXB", "PHB", "NODE", "SOC", "SYS", "PCIE")
+NEAREST = ("PIX", "PXB", "PHB", "NODE", "SOC", "SYS", "PCIE")
 """Ways over PCIe, nearest first; SOC is SYS in drivers before 2017, AMD's PCIE any of them."""
 _ITSELF = ("X", "0", "SELF")
 
 
 @dataclass(frozen=True)
 class Topology:
-    """One machine as its driver draws it. `links` holds each pair once, the lower GPU first."""
+    """One machine as its driver draws it. `links` holds each pair once, the lower GPU first.
+
+    `names` are the GPUs' own, each once, where another command's output stands beside the table.
+    """
 
     gpus: int
     nics: tuple[str, ...]
     links: Mapping[tuple[int, int], str]
     nic_links: Mapping[tuple[int, str], str]
+    names: tuple[str, ...] = ()
 
     @property
     def nvlink_present(self) -> bool:
@@ -101,9 +115,9 @@ class Topology:
     @property
     def worst_way(self) -> str:
         """The farthest that two GPUs are apart: NV#, or a way over PCIe; `X` for one GPU alone."""
-        over_pcie = [way for way in self.links.values() if way in _PCIE]
+        over_pcie = [way for way in self.links.values() if way in NEAREST]
         if over_pcie:
-            return max(over_pcie, key=_PCIE.index)
+            return max(over_pcie, key=NEAREST.index)
         return min(self.links.values(), key=_lanes, default="X")
 
     @property
@@ -129,6 +143,16 @@ def read_topology(text: str) -> Topology:
 
     Raises UnreadableTextError where there is none, with what is wrong with the first that was tried.
     """
+    return replace(_table_in(text), names=names_in(text))
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """The GPUs that `nvidia-smi`, `nvidia-smi -L`, `rocm-smi` or `amd-smi` name in a text, each once."""
+    found = ((match[1] or match[2]).strip() for match in _NAME.finditer(text[:MOST_CHARACTERS]))
+    return tuple(dict.fromkeys(found))
+
+
+def _table_in(text: str) -> Topology:
     unescaped = text.replace("\\t", "\t").replace("\\n", "\n").replace('"', "") if _ESCAPED.search(text) else text
     lines = [_bare(line) for line in unescaped.splitlines()]
     refusals = []

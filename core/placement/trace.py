@@ -13,6 +13,11 @@ from core.steps.model import CROSSING_ELSEWHERE_S, CROSSING_S
 
 def decisions(placement: Placement) -> list[Remark]:
     """What the memory allows, what was chosen, and what was weighed on the way."""
+    return [*grounds(placement), *answer(placement)]
+
+
+def grounds(placement: Placement) -> list[Remark]:
+    """What the memory and the links allow."""
     question = placement.question
     reasons: list[Remark | None] = [
         remark("placement.memory", budget=question.budget),
@@ -20,12 +25,29 @@ def decisions(placement: Placement) -> list[Remark]:
         _minimum(placement),
         remark("placement.experts_cut") if question.model.moe and not question.expert_parallel else None,
     ]
-    if placement.taken is None:
-        reasons += nothing_fits(placement)
-    else:
-        beside = (_shared_out, _tp_or_replicas, _across_nodes)
-        reasons += [_choice(placement), *(reason(placement, placement.taken) for reason in beside)]
     return [reason for reason in reasons if reason is not None]
+
+
+def answer(placement: Placement) -> list[Remark]:
+    """What is taken, with its reasons; what is short of fitting where nothing does."""
+    if placement.taken is None:
+        return nothing_fits(placement)
+    beside = (_idle, _shared_out, _tp_or_replicas, _across_nodes)
+    reasons = [_choice(placement), *(reason(placement, placement.taken) for reason in beside)]
+    return [reason for reason in reasons if reason is not None]
+
+
+def _idle(placement: Placement, chosen: Plan) -> Remark | None:
+    """GPUs that the chosen plan leaves idle, beside the best plan that uses them all."""
+    gpus = placement.question.cluster.gpus
+    idle = gpus - chosen.layout.gpus
+    if not idle:
+        return None
+    busy = next((index for index in placement.by_rate if placement.plans[index].layout.gpus == gpus), None)
+    if busy is None:
+        return remark("placement.idle_none", idle=idle, gpus=gpus)
+    plan = placement.plans[busy]
+    return remark("placement.idle", idle=idle, gpus=gpus, name=plan.layout.name, timing=plan.timing)
 
 
 def losers(placement: Placement) -> list[Remark]:

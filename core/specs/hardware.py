@@ -18,7 +18,8 @@ class GpuSpec:
     `fp8_flops` and `fp4_flops` are None where the tensor cores do not multiply in that width. `gpu_class` is the
     generation and market within which a calibration holds. `link_key` and `bus_key` are rows of core.catalog.LINKS:
     what joins two of them in the node they are mostly sold in, and their PCIe; `nvlink_domain` GPUs share the
-    former, where that is not a node's, and a pair without it may be `bridged`, over all of its NVLinks.
+    former, where that is not a node's, and a pair without it may be `bridged`, over all of the NVLinks of
+    `bridge_key`. Most nodes have `gpus_per_node` of them.
     `capability` is CUDA's, ten times; None of a GPU that has none. `published_as` is a pattern of what tables of
     measurements call it: of several that fit the longest is meant. `measured_series` is the all-reduces measured
     over their NVLink (data/measured_all_reduce.csv). A vLLM server takes `vllm_batched_tokens` a step and
@@ -41,6 +42,8 @@ class GpuSpec:
     link_key: str = "pcie-4"
     bus_key: str = "pcie-4"
     nvlink_domain: int | None = None
+    bridge_key: str = "nvlink-3"
+    gpus_per_node: int = GPUS_PER_NODE
     measured_series: str = ""
     vllm_batched_tokens: int = 2048
     vllm_sequences: int = 256

@@ -29,8 +29,8 @@ class ModelSpec:
     `weight_block` outputs and inputs, and `left_alone` are the parts that stay in 16 bits, each with its layers
     (core.models.left_alone), and `other_widths` those of a third width; `cache_dtype`
     is how it asks for its keys and values to be kept. A `vision_tower` is in the checkpoint
-    besides, of `vision_parameters` where they are known. `remote_code` says that an engine
-    must trust the repository's own.
+    besides, of `vision_parameters` where they are known, and so is its `own_draft`: a layer that guesses tokens
+    ahead. `remote_code` says that an engine must trust the repository's own.
 
     Where layers are not alike, `kinds` are the kinds there are, and `pattern` has one letter a layer: a for the
     first kind, b for the second. The fields beside them then speak of the layers that attend to everything, and of
@@ -76,6 +76,7 @@ class ModelSpec:
     extra_parameters: int = 0
     extra_tables: int = 0
     remote_code: bool = False
+    own_draft: bool = False
     vision_tower: bool = False
     vision_parameters: int = 0
     aliases: tuple[str, ...] = ()

@@ -114,7 +114,7 @@ def test_english_is_cores_own_message():
         ),
         (
             lambda: model("lama-3-8b"),
-            "no se conoce un modelo con el nombre 'lama-3-8b'; ¿querías decir llama-3-8b? Hay: ",
+            "no se conoce un modelo con el nombre 'lama-3-8b'; ¿querías decir llama-3-8b? Lo más parecido: ",
         ),
     ],
 )

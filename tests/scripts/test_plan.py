@@ -9,6 +9,7 @@ from core.errors import remark
 from runtime.prose import worded
 from scripts.plan import main
 from scripts.terminal import NOTHING_FITS
+from tests.yaml_here import read
 
 TOPO = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tPHB\t0-63\nGPU1\tPHB\t X \t0-63\n"
 CONFIG = {
@@ -209,3 +210,99 @@ def test_a_plan_whose_sums_cross_nodes_says_how_far_such_sums_were_off(capsys):
     assert "charged 92.0 µs a sum besides, by one published time" in said
     told = worded(remark("placement.across_group", crossing="", held=HELD, tcp=tcp, wait_s=0, elsewhere_s=0))
     assert ", and over plain TCP, as here, sums took up to 4.5 times as long as that." in told
+
+
+SERVED = ("--model", "llama-3-70b", "--gpu", "h100", "--gpus-per-node", "8", "--nodes", "1")
+
+
+def test_the_answer_comes_first_and_what_it_assumes_after_the_table(capsys):
+    """What to take, why, its command; then every plan; then what was taken for granted."""
+    assert main(list(SERVED)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("Take TP=")
+    started, table, assumed = (
+        next(place for place, line in enumerate(lines) if line.startswith(head))
+        for head in ("vllm serve", "plan ", "Assumed")
+    )
+    assert started < 6
+    assert started < table < assumed
+    assert not any(line.startswith("vllm serve") for line in lines[table:])
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "trtllm"])
+@pytest.mark.parametrize("kind", ["compose", "kubernetes"])
+def test_a_manifest_stands_alone_on_standard_output(capsys, kind, engine):
+    """`| kubectl apply -f -` and `| docker compose -f - config` read it as it is; the answer is beside it."""
+    assert main([*SERVED, "--manifest", kind, "--engine", engine]) == 0
+    printed = capsys.readouterr()
+    documents = read(printed.out)
+    if kind == "compose":
+        assert set(documents[0]) == {"services", "volumes"}
+    else:
+        assert [one["kind"] for one in documents] == ["Deployment", "Service"]
+        assert all({"apiVersion", "kind", "metadata", "spec"} <= set(one) for one in documents)
+    assert "Take TP=" in printed.err
+    assert "Assumed" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (("--gpu", "h100", "--nodes", "2", "--model", "llama-3.1-405b", "--manifest", "compose"), "spans several"),
+        (
+            ("--gpu", "mi300x", "--model", "llama-3-8b", "--engine", "trtllm", "--manifest", "compose"),
+            "does not run",
+        ),
+        (
+            ("--gpu", "t4", "--gpus-per-node", "1", "--model", "llama-3-70b", "--manifest", "kubernetes"),
+            "none fits",
+        ),
+    ],
+)
+def test_where_there_is_no_manifest_nothing_is_piped(capsys, asked, why):
+    with pytest.raises(SystemExit) as ended:
+        main(list(asked))
+    printed = capsys.readouterr()
+    assert (ended.value.code, printed.out) == (2, "")
+    assert why in printed.err.splitlines()[-1]
+
+
+def test_six_gpus_with_two_idle_are_said(capsys):
+    """64 heads divide by 4 and not by 6 or 3: four of six, or two by three stages."""
+    assert main(["--model", "llama-3.1-70b", "--gpu", "a6000", "--gpus-per-node", "6"]) == 0
+    second = capsys.readouterr().out.splitlines()[1]
+    assert second.startswith("2 GPUs of 6 stand idle.")
+    assert "TP=2 PP=3" in second
+
+
+def test_which_gpus_to_pair_is_said_of_a_machine_that_was_seen(capsys, tmp_path):
+    """Sockets hold 0 and 2, 1 and 3: the first two in order would cross."""
+    rows = (
+        ("X", "SYS", "PIX", "SYS"),
+        ("SYS", "X", "SYS", "PIX"),
+        ("PIX", "SYS", "X", "SYS"),
+        ("SYS", "PIX", "SYS", "X"),
+    )
+    head = "\t" + "\t".join(f"GPU{place}" for place in range(4))
+    lines = [head, *(f"GPU{place}\t" + "\t".join(row) for place, row in enumerate(rows))]
+    (tmp_path / "topo.txt").write_text("\n".join(lines) + "\n")
+    asked = ("--model", "qwen3-14b", "--gpu", "rtx-4090", "--concurrency", "16", "--topo", f"{tmp_path}/topo.txt")
+    printed = plan(capsys, *asked)
+    taken = printed["plans"][printed["recommended"]]
+    assert taken["tp"] * taken["pp"] == taken["replicas"] == 2
+    assert "CUDA_VISIBLE_DEVICES=0,2, CUDA_VISIBLE_DEVICES=1,3" in printed["remarks"][0]
+    devices = [
+        one["deploy"]["resources"]["reservations"]["devices"][0]["device_ids"]
+        for one in read(printed["engines"]["vllm"]["compose"])[0]["services"].values()
+    ]
+    assert devices == [["0", "2"], ["1", "3"]]
+
+
+def test_xgmi_is_not_called_nvlink(capsys):
+    """Domains of four on a node of eight MI300X."""
+    printed = plan(
+        capsys, "--model", "llama-3-70b", "--gpu", "mi300x", "--gpus-per-node", "8", "--nvlink-domain", "4"
+    )
+    leaving = [one["reason"] for one in printed["plans"] if one["tp"] == 8]
+    assert all("xGMI" in reason and "NVLink" not in reason for reason in leaving)
+    assert leaving

@@ -4,11 +4,12 @@ from typing import Any
 
 import streamlit as st
 
+from core.placement.engine_words import unsaid
 from core.placement.manifests import compose, kubernetes
 from core.placement.plan import Plan
 from core.placement.planner import Placement
 from core.placement.preflight_checks import ENGINES, Engine
-from core.placement.serve_flags import other_nodes, refusals, remarks, serve_command
+from core.placement.serve_flags import refusals, remarks, serve_command
 from core.placement.shortlist import MOST_REFUSED
 from core.placement.trace import why_it_lost
 from runtime.prose import worded
@@ -34,7 +35,7 @@ def to_run(page: Page[Any], asked: Asked, taken: Plan) -> None:
     page.say("plan.flags")
     st.code(_started(asked, taken, "vllm"), language="bash")
     page.folded(page.prose.text("plan.engines"), "engines", lambda: _other_engines(asked, taken))
-    if not refusals(asked.question, taken):
+    if not _against(asked, taken, "vllm"):
         page.folded(page.prose.text("plan.manifests"), "manifests", lambda: _manifests(asked, taken))
     st.markdown(" ".join(escape(worded(note)) for note in remarks(asked.question, taken)))
 
@@ -42,7 +43,7 @@ def to_run(page: Page[Any], asked: Asked, taken: Plan) -> None:
 def _other_engines(asked: Asked, taken: Plan) -> None:
     for engine in ENGINES[1:]:
         st.code(_started(asked, taken, engine), language="bash")
-        if noted := other_nodes(asked.question, taken, engine):
+        if noted := remarks(asked.question, taken, engine):
             st.markdown(" ".join(escape(worded(note)) for note in noted))
 
 
@@ -53,9 +54,15 @@ def _manifests(asked: Asked, taken: Plan) -> None:
 
 
 def _started(asked: Asked, taken: Plan, engine: Engine) -> str:
-    """An engine's command, or what it would say against it."""
-    refused = "\n".join(f"# {one.text}" for one in refusals(asked.question, taken, engine))
-    return refused or serve_command(asked.question, taken, engine)
+    """An engine's command, or what stands against it."""
+    return _against(asked, taken, engine) or serve_command(asked.question, taken, engine)
+
+
+def _against(asked: Asked, taken: Plan, engine: Engine) -> str:
+    """What an engine cannot be told of a plan, and what it would say itself; "" where it starts to load."""
+    untold = [worded(one) for one in unsaid(asked.question, taken, engine)]
+    lines = [*untold, *(one.text for one in refusals(asked.question, taken, engine))]
+    return "\n".join(f"# {line}" for line in lines)
 
 
 def why(placement: Placement, index: int) -> None:

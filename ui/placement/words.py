@@ -111,7 +111,9 @@ def _seen(topology: Topology | None) -> str:
         return ""
     domains = ", ".join("+".join(map(str, domain)) for domain in topology.domains[:8])
     nvlink = said(
-        "placement", "says.nvlink_joins" if topology.nvlink_present else "says.no_nvlink", domains=domains
+        "placement",
+        f"says.{'xgmi' if topology.of_amd else 'nvlink'}_joins" if topology.nvlink_present else "says.no_nvlink",
+        domains=domains,
     )
     nics = said("placement", "says.nics_near_gpu", near_nics=len(topology.near_nics), nics=len(topology.nics))
     told = {"gpus": topology.gpus, "nvlink": nvlink, "worst_way": topology.worst_way, "nics": nics}

@@ -1,5 +1,7 @@
 """The catalog resolves the names people and logs use, and every row is usable and sourced."""
 
+import re
+
 import pytest
 
 from core.catalog import GPUS, LINKS, MODELS, gpu, link, model
@@ -55,8 +57,48 @@ def test_a_model_is_found_by_key_repository_variant_or_path(name, key):
         "Qwen2.5-7B-Instruct-1M",
     ],
 )
-def test_a_name_that_is_no_model_is_refused_with_the_known_ones(name):
-    with pytest.raises(UnknownNameError, match="llama-3-8b"):
+def test_a_name_that_is_no_model_is_refused_with_three_that_are(name):
+    with pytest.raises(UnknownNameError, match=r"the nearest: [\w.-]+, [\w.-]+, [\w.-]+$") as refused:
+        model(name)
+    assert all(key in MODELS for key in str(refused.value).partition("nearest: ")[2].split(", "))
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("Qwen/Qwen3.8-27B", "qwen3.5-27b"),
+        ("zai-org/GLM-5.3-Flash", "glm-5.2"),
+        ("mistralai/Mistral-Large-3-675B-Instruct-2512", "mistral-nemo-12b"),
+        ("meta-llama/Lama-3-8B", "llama-3-8b"),
+    ],
+)
+def test_a_model_of_no_row_is_told_the_nearest_of_its_makers(name, near):
+    """No config of these was found, and a shape is not guessed."""
+    with pytest.raises(UnknownNameError, match=re.escape(near)):
+        model(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("deepseek-ai/DeepSeek-V4-Flash-0731", "deepseek-v4-flash"),
+        ("deepseek-v4-flash-20260731", "deepseek-v4-flash"),
+        ("DeepSeek-V4-Flash-2026-07-31-NVFP4", "deepseek-v4-flash"),
+        ("openai/gpt-oss-120b-2508", "gpt-oss-120b"),
+        ("Qwen/Qwen3-4B-Instruct-2507", "qwen3-4b-2507"),
+        ("moonshotai/Kimi-K2-Instruct-0905", "kimi-k2-0905"),
+        ("moonshotai/Kimi-K3", "kimi-k3"),
+        ("Qwen/Qwen3-VL-30B-A3B-Instruct-FP8", "qwen3-vl-30b-a3b"),
+        ("Qwen/Qwen3.5-9B", "qwen3.5-9b"),
+    ],
+)
+def test_a_dated_release_is_its_row_and_a_row_of_its_own_comes_first(name, key):
+    assert model(name).key == key
+
+
+@pytest.mark.parametrize("name", ["llama-3-8b-1399", "qwen3-8b-9901", "opt-13b-0000"])
+def test_four_digits_that_are_no_date_are_no_release(name):
+    with pytest.raises(UnknownNameError):
         model(name)
 
 
@@ -203,3 +245,35 @@ def test_numbers_that_are_no_links_are_refused(name, value):
 @pytest.mark.parametrize(("name", "key"), [("RTX 4090", "rtx-4090"), ("rtx_6000 ada", "rtx-6000-ada")])
 def test_a_name_may_be_written_with_spaces(name, key):
     assert gpu(name).key == key
+
+
+@pytest.mark.parametrize(
+    ("printed", "key"),
+    [
+        ("NVIDIA GB10", "gb10"),
+        ("NVIDIA H100 NVL", "h100-nvl"),
+        ("NVIDIA H200 NVL", "h200-nvl"),
+        ("NVIDIA H800", "h800-sxm"),
+        ("NVIDIA A800-SXM4-80GB", "a800-80gb-sxm"),
+        ("NVIDIA H20-3e", "h20-3e-sxm"),
+        ("NVIDIA L40", "l40"),
+        ("NVIDIA A40", "a40"),
+        ("NVIDIA A30", "a30"),
+        ("Tesla T4", "t4"),
+        ("AMD Instinct MI250X", "mi250x"),
+    ],
+)
+def test_gpus_that_people_have_are_found_by_what_their_driver_prints(printed, key):
+    assert gpu(printed) is gpu(key)
+
+
+def test_a_tensor_core_figure_is_dense_and_of_one_gpu():
+    """NVIDIA's sheet has 1,671 TFLOPS of an H100 NVL, sparse; AMD's 383 of an MI250X, of both dies."""
+    assert gpu("h100-nvl").bf16_flops == 835.5e12
+    assert gpu("mi250x").bf16_flops == 191.5e12
+    assert gpu("t4").fp8_flops is None
+
+
+def test_links_of_the_china_editions_are_eight_of_each_generation():
+    """400 GB/s two-way: eight links of 25 GB/s one way."""
+    assert link("nvlink-4-h800").bandwidth_bytes_per_s == link("nvlink-3-a800").bandwidth_bytes_per_s == 8 * 25e9

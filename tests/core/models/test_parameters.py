@@ -140,3 +140,14 @@ def test_the_parts_add_up(row):
     count = count_parameters(row)
     assert count.total == count.embedding + count.positions + count.layers + count.head
     assert count.active <= count.total
+
+
+def test_models_of_this_year_have_the_parameters_that_are_printed_of_them():
+    """Qwen3.5 9B: a loader prints 8.95 B (lzwjava.github.io/qwen3-5-9b-hybrid-review-en). Kimi K3: 2.8 T.
+
+    Each row of Qwen3-VL has the text model of the same size, whose totals are above.
+    """
+    assert round(total_parameters(model("qwen3.5-9b")) / 1e9, 2) == 8.95
+    assert round(total_parameters(model("kimi-k3")) / 1e12, 1) == 2.8
+    for size in ("4b", "8b", "32b", "30b-a3b", "235b-a22b"):
+        assert total_parameters(model(f"qwen3-vl-{size}")) == total_parameters(model(f"qwen3-{size}"))

@@ -12,7 +12,10 @@ import pytest
 from core.catalog import gpu
 from core.errors import OutOfRangeError, UnreadableTextError
 from core.placement.cluster import seen_cluster, usual_cluster
+from core.placement.layout import Layout
+from core.placement.pairing import engine_gpus, pairing
 from core.placement.topology import read_topology
+from runtime.prose import worded
 
 LEGEND = """
 Legend:
@@ -346,3 +349,60 @@ def test_under_a_switch_through_a_cpu_and_across_sockets_are_three_machines():
         times.append(cluster.group(2).all_reduce_s(2**24))
     assert times == sorted(times)
     assert len(set(times)) == 3
+
+
+@pytest.mark.parametrize(
+    ("beside", "key", "fits"),
+    [
+        ("GPU 0: NVIDIA L40S (UUID: GPU-1)\nGPU 1: NVIDIA L40S (UUID: GPU-2)\n", "l40s", True),
+        ("GPU 0: NVIDIA L40S (UUID: GPU-1)\n", "h100-sxm", False),
+        ("GPU 0: Tesla T4 (UUID: GPU-1)\n", "t4", True),
+        ("|   0  NVIDIA A100-SXM4-80GB          On  | 00000000:07:00.0 Off |\n", "a100-80gb-sxm", True),
+        ("|   0  NVIDIA A100-SXM4-40GB          On  | 00000000:07:00.0 Off |\n", "a100-80gb-sxm", False),
+        ("|   0  NVIDIA GeForce RTX 3090 Ti     On  | 00000000:07:00.0 Off |\n", "rtx-3090", True),
+        ("|   0  NVIDIA A2                      On  | 00000000:07:00.0 Off |\n", "l4", False),
+        ("name, memory.total [MiB]\nNVIDIA L40S, 46068 MiB\n", "h100-sxm", False),
+        ("NVIDIA System Management Interface -- v495\nNVIDIA driver 550\n", "h100-sxm", True),
+        ("", "h100-sxm", True),
+    ],
+)
+def test_the_name_beside_a_table_is_held_against_the_gpu_that_was_said(beside, key, fits):
+    """A plan of an H100 on the links of an L40S is nobody's machine."""
+    table = "\tGPU0\tGPU1\nGPU0\t X \tPHB\nGPU1\tPHB\t X \n"
+    seen = read_topology(beside + table)
+    cluster = usual_cluster(gpu(key), 2)
+    if fits:
+        assert seen_cluster(cluster, seen).gpus_per_node == 2
+    else:
+        with pytest.raises(OutOfRangeError, match="name the GPU that the table is of"):
+            seen_cluster(cluster, seen)
+
+
+def test_bridges_are_of_the_gpu_s_own_links():
+    """H100 NVL: 12 of NVLink 4's 18, 300 GB/s one way; H200 NVL: all 18; A6000: 4 links of 112.5 GB/s two-way."""
+    for key, bonded, beta in (("h100-nvl", 12, 300e9), ("h200-nvl", 18, 450e9), ("a6000", 4, 56.25e9)):
+        table = f"\tGPU0\tGPU1\nGPU0\t X \tNV{bonded}\nGPU1\tNV{bonded}\t X \n"
+        seen = seen_cluster(usual_cluster(gpu(key), 2), read_topology(table))
+        assert seen.link.bandwidth_bytes_per_s == pytest.approx(beta)
+
+
+TWO_SOCKETS = """\tGPU0\tGPU1\tGPU2\tGPU3
+GPU0\t X \tSYS\tPIX\tSYS
+GPU1\tSYS\t X \tSYS\tPIX
+GPU2\tPIX\tSYS\t X \tSYS
+GPU3\tSYS\tPIX\tSYS\t X
+"""
+
+
+def test_which_gpus_go_together_is_said_where_not_all_are_as_near():
+    """GPUs 0 and 2 share a switch, 1 and 3 another: pairs in the order of their numbers would cross the sockets."""
+    seen = read_topology(TWO_SOCKETS)
+    assert engine_gpus(seen, Layout(2, 1, 2)) == ((0, 2), (1, 3))
+    assert engine_gpus(seen, Layout(2, 2, 1)) == ((0, 2, 1, 3),)
+    told = worded(pairing(seen, Layout(2, 1, 2), gpu("l40s")))
+    assert "CUDA_VISIBLE_DEVICES=0,2" in told
+    assert "CUDA_VISIBLE_DEVICES=1,3" in told
+    assert pairing(seen, Layout(1, 1, 4), gpu("l40s")) is None
+    alike = read_topology(TWO_SOCKETS.replace("SYS", "PIX"))
+    assert pairing(alike, Layout(2, 1, 2), gpu("l40s")) is None
+    assert "HIP_VISIBLE_DEVICES" in worded(pairing(seen, Layout(2, 1, 2), gpu("mi300x")))

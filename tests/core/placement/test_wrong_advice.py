@@ -1,9 +1,11 @@
 """Advice that was wrong once, asked again of the models it was wrong about; each has its figure beside it."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.catalog import gpu, link, model
-from core.evidence.accuracy import decode_band
+from core.evidence.accuracy import TIMED, accuracy_of, decode_band, first_band
 from core.models.checkpoint import checkpoint_width, named_checkpoint
 from core.models.kv_cache import kv_bytes_per_token_per_rank
 from core.placement.asked import Machine, question_of, usual_width
@@ -18,6 +20,7 @@ from core.serving.arrivals import seeded
 from core.serving.curve import Promise, highest_kept, load_curve
 from core.units import significant
 from runtime.prose import worded
+from runtime.published import shipped_table
 
 
 def placed(
@@ -149,3 +152,15 @@ def test_a_command_asks_for_no_more_context_than_the_model_has():
     found = placed("llama-3-8b", "a100", prompt_tokens=20_000)
     plan = found.plans[found.nearest if found.recommended is None else found.recommended]
     assert "--max-model-len 8192" in serve_command(found.question, plan)
+
+
+def test_gpus_whose_errors_are_told_are_those_that_a_published_time_is_of():
+    """Another of their class shares its constants and not its errors: an H100 NVL, or one that is made up."""
+    timed = {one.gpu.key for one in shipped_table().measurements}
+    assert timed == TIMED
+    made_up = replace(gpu("h100-sxm"), key="x100", name="X100")
+    for card in (gpu("h100-nvl"), gpu("h20-3e-sxm"), gpu("a30"), made_up):
+        assert accuracy_of(card, model("llama-3-8b"), "decode") is None
+        assert not decode_band(card, model("llama-3-8b")).tested
+        assert not first_band(card, model("llama-3-8b")).tested
+    assert accuracy_of(gpu("h100-sxm"), model("llama-3-8b"), "decode").n > 1
