@@ -25,7 +25,7 @@ from core.startup_log.records import (
     Settings,
     UnpredictedError,
 )
-from core.startup_log.resolve import Ranks, Sizes, find_format, find_model, find_ranks, find_sizes, rank_of
+from core.startup_log.resolve import Ranks, Sizes, find_format, find_model, find_ranks, find_sizes, rank_of, repository
 from core.startup_log.settings import heard, is_launch, merged
 
 _ACCELERATOR_BLOCK = 128
@@ -37,6 +37,7 @@ TOLERANCE = 0.005
 """What a size may miss by: half a percent."""
 
 LIMIT_RUNS = 500
+_MOST_NAMED = 4
 
 UNNAMED = remark("startup_log.unnamed_model")
 
@@ -208,6 +209,9 @@ def basis_of(run: Run, others: Sequence[Run], given: Given) -> Basis:
     ranks = find_ranks(run.lines)
     sizes = find_sizes(settings, ranks, given.tp_size, given.pp_size)
     spec, near = find_model(settings.model_path)
+    if spec is None and settings.served_name:  # a path such as /models/base, served under the model's own name
+        spec = find_model(settings.served_name)[0]
+        near = spec is not None
     line = run.lines[0].number if run.lines else 1
     if given.model is not None:
         if spec is not None and spec.key != given.model.key:
@@ -219,7 +223,9 @@ def basis_of(run: Run, others: Sequence[Run], given: Given) -> Basis:
             "dtype", given.dtype, "is none of bf16, fp16, fp32, fp8, int8, int4, awq, mxfp4, nvfp4"
         )
     unstated = () if sizes.stated else (Doubt(remark("startup_log.ranks_assumed", tp=sizes.tp_size)),)
-    doubts = (*unstated, *((Doubt(remark("startup_log.near_name")),) if near else ()))
+    names = ", ".join(settings.unknown[:_MOST_NAMED])
+    switched = (Doubt(remark("startup_log.switched_on", names=names)),) if names else ()
+    doubts = (*unstated, *((Doubt(remark("startup_log.near_name")),) if near else ()), *switched)
     driver = any("Worker" in speaker.speaker for speaker in run.lines)
     basis = Basis(run, settings, spec, sizes, ranks, form, near, given.dtype is not None, driver, doubts, ())
     return replace(basis, remarks=(*remarks, *_assumed(basis, line)))
@@ -247,7 +253,7 @@ def _assumed(basis: Basis, line: int) -> list[Remark]:
     if not basis.run.figures:
         return remarks
     if basis.model is None:
-        name = (basis.settings.model_path or "").rstrip("/").split("/")[-1]
+        name = repository(basis.settings.model_path or "").rstrip("/").split("/")[-1]
         code = "model_unset" if name.startswith("$") else "model_unknown" if name else "model_unnamed"
         remarks.append(remark(f"startup_log.{code}", line, name=name or None))
     elif basis.near:

@@ -28,6 +28,7 @@ UNITS: dict[Quantity, str] = {
 class LogLine:
     """A line without its decoration. `speaker` is the process that printed it, as the log tags it.
 
+    `service` is the container, the pod or the unit that whoever collected the log put before it.
     `number` counts lines of the text from one; of a wrapped line it is the first's.
     """
 
@@ -37,12 +38,14 @@ class LogLine:
     tp_rank: int | None = None
     pp_rank: int | None = None
     rank: int | None = None
+    service: str = ""
 
 
 @dataclass(frozen=True)
 class Settings:
     """What the engine was asked for, as far as the log says.
 
+    `unknown` are arguments that are on, and of which no prediction knows what they do to weights or a cache.
     `stated` where it lists its arguments, `resolved` where it prints the configuration they came to.
     """
 
@@ -50,6 +53,7 @@ class Settings:
     version: str | None = None
     v1: bool | None = None
     model_path: str | None = None
+    served_name: str | None = None
     dtype: str | None = None
     quantization: str | None = None
     kv_dtype: str | None = None
@@ -77,6 +81,8 @@ class Settings:
     padded_layers: bool = False
     marlin: bool = False
     rocm: bool = False
+    nnodes: int | None = None
+    unknown: tuple[str, ...] = ()
     stated: bool = False
     resolved: bool = False
 

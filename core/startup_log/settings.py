@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable
 from dataclasses import fields, replace
 
+from core.startup_log.arguments import arguments, called_with, is_call, is_on, without_nested
+from core.startup_log.known_arguments import unknown
 from core.startup_log.records import Engine, LogLine, Settings
 from core.text.numbers import figure, number, whole, whole_number
 
@@ -31,6 +33,8 @@ _CONTAINERS = ("docker run ", "podman run ", "command: ", "args: ")
 """What starts an engine by its image, whose own command goes before the flags."""
 _PRINTED = re.compile(r"\((?:Ray|Vllm|Worker|EngineCore|APIServer|pid=)|\[\d|INFO|WARN|ERROR|usage")
 _STATED = ("with config:", "server_args=", "non-default args", "args: Namespace(", "Namespace(", "args Namespace(")
+_WHOLE = ("with config:", "server_args=", "Namespace(")
+"""Where every argument is listed, as its default too."""
 _CACHEFLOW = ("server.py --model", ".cacheflow/")
 
 _QUOTED = r"(?:PosixPath\()?['\"]([^'\"]{1,300})['\"]"
@@ -95,18 +99,25 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
     ("swap_gib", _named("swap_space"), _gib),
     ("batched_tokens", _named("max_num_batched_tokens"), _count),
     ("draft_tokens", _named("num_speculative_tokens", "num_spec_tokens"), _count),
+    ("nnodes", _named("nnodes"), _count),
     ("blocks_asked", _named("num_gpu_blocks_override"), _count),
     ("device", _named("device_config", "device"), lambda word: word.lower()),
 )  # fmt: skip
 
 _UNSET_RANKS = re.compile(r"--?(?:tensor[-_]parallel(?:[-_]size)?|tp(?:[-_]size)?)[ =]\s{0,3}['\"]?\$")
 """Ranks from a variable that nothing sets."""
-_ON = re.compile(r"(?<!\w)['\"]?(speculative_config|speculative_algorithm|enable_lora|enable_dp_attention"
-                 r"|cpu_offload_gb|kt_weight_path)['\"]?\s{0,3}[=:]\s{0,3}['\"]?([\w./]{1,60})|--(speculative-\w{1,40}|enable-lora|enable-dp-attention"
-                 r"|cpu-offload-gb|kt-weight-path)\b")  # fmt: skip
-_OFF = {"None", "False", "0", "null", "false"}
-_SWITCHES = {"speculative": "draft", "enable_lora": "adapters", "enable_dp_attention": "dp_attention",
-             "cpu_offload_gb": "offload", "kt_weight_path": "offload"}  # fmt: skip
+_SWITCHES = {"speculative": "draft", "num_speculative_tokens": "draft", "enable_lora": "adapters",
+             "lora_modules": "adapters", "lora_paths": "adapters", "lora_dirs": "adapters",
+             "enable_dp_attention": "dp_attention", "enable_attention_dp": "dp_attention",
+             "cpu_offload": "offload", "kt_weight_path": "offload", "offload_": "offload"}  # fmt: skip
+"""Arguments that put something on a GPU beside the model, or take some of it away, by how their names begin."""
+_SERVED = re.compile(r"\[?['\"]?([\w./-]{1,200})")
+_NO_DRAFT = re.compile(r"['\"]?method['\"]?\s{0,3}[=:]\s{0,3}['\"]?(?:ngram|suffix|prompt_lookup)|ngram|NGRAM")
+_DRAFTS = (
+    ("draft_tokens", re.compile(r"num_spec(?:ulative)?_tokens['\"]?\s{0,3}[=:]\s{0,3}(\d{1,3})"), whole),
+    ("draft_method", re.compile(r"method['\"]?\s{0,3}[=:]\s{0,3}['\"]?(\w{1,40})"), str),
+)
+"""What a draft's own arguments say of it."""
 _MARLIN = re.compile(r"leveraging the Marlin kernel|Using Marlin backend|Using '?MARLIN'? Mxfp4")
 _NPU = ("device_config=npu", "Ascend", "Capture npu graph", "Capturing npu graph")
 _ROCM = ("platform rocm", "[rocm.py:", "on ROCm")
@@ -154,7 +165,8 @@ def is_launch(text: str) -> bool:
     """Whether the line is a command that starts an engine, and so another run."""
     flagged = " --model" in text or " --tensor-parallel-size" in text or " --tp" in text
     by_image = flagged and any(mark in text for mark in _CONTAINERS)
-    return (by_image or any(mark in text for mark in _LAUNCHES)) and not _PRINTED.match(text)
+    launched = by_image or any(mark in text for mark in _LAUNCHES) or is_call(text)
+    return launched and not _PRINTED.match(text)
 
 
 def heard(settings: Settings, line: LogLine) -> Settings:
@@ -166,8 +178,10 @@ def heard(settings: Settings, line: LogLine) -> Settings:
         changes.update(_engine(settings, text, engine))
     if stated or is_launch(text):
         known = settings.stated or _UNSET_RANKS.search(text) is None
-        changes.update(_arguments(text), stated=known, resolved=settings.resolved or "with config:" in text)
-    changes.update(_model(settings, text, stated))
+        changes.update(_arguments(without_nested(text)))
+        changes.update(_switched(text, any(mark in text for mark in _WHOLE)))
+        changes.update(stated=known, resolved=settings.resolved or "with config:" in text)
+    changes.update(_model(settings, without_nested(text) if stated else text, stated))
     changes.update(_asides(settings, text))
     return replace(settings, **changes) if changes else settings  # type: ignore[arg-type]
 
@@ -209,10 +223,25 @@ def _arguments(text: str) -> dict[str, object]:
             value = convert(match.group(1).rstrip(".:"))
             if value is not None:
                 changes[name] = value
-    for word, value, flag in _ON.findall(text):
-        if flag or value not in _OFF:
-            name = (word or flag).replace("-", "_")
-            changes[next(field for prefix, field in _SWITCHES.items() if name.startswith(prefix))] = True
+    return changes
+
+
+def _switched(text: str, whole_list: bool) -> dict[str, object]:
+    """What the arguments switch on: by name what rules here know, and the names of all that none knows."""
+    given = {name: value for name, value in arguments(text).items() if is_on(value)}
+    changes: dict[str, object] = {}
+    for name, value in given.items():
+        switch = next((of for prefix, of in _SWITCHES.items() if name.startswith(prefix)), None)
+        if switch == "draft":
+            changes |= {of: convert(match[1]) for of, pattern, convert in _DRAFTS if (match := pattern.search(value))}
+        if switch and not (switch == "draft" and _NO_DRAFT.search(value)):
+            changes[switch] = True
+    if method := changes.get("draft_method"):
+        changes["draft_method"] = "mtp" if str(method).endswith("mtp") else method
+    if served := _SERVED.match(given.get("served_model_name", "")):
+        changes["served_name"] = served[1]
+    if names := unknown(given, whole_list):
+        changes["unknown"] = names
     return changes
 
 
@@ -220,6 +249,8 @@ def _model(settings: Settings, text: str, stated: bool) -> dict[str, object]:
     """The model's path: from a config line above all, else from the command, the banner, the loader."""
     if stated and (match := _MODEL.search(text)):
         return {"model_path": match.group(1)}
+    if is_call(text) and is_launch(text):
+        return {"model_path": called} if (called := called_with(text)) else {}
     if is_launch(text) and (match := _MODEL_FLAG.search(text) or _BEHIND_IMAGE.search(text)):
         return {"model_path": match.group(1)}
     if "vllm serve -" in text and (last := _last_word(text)):

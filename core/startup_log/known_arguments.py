@@ -1,0 +1,70 @@
+"""Which arguments of an engine change what a rank's weights or cache take: those that the predictions know, the rest.
+
+An argument that is on, and neither read nor known to leave both alone, makes a checksum say that it cannot tell.
+Of a list that holds every argument with its default, only those whose names speak of weights or of a cache count.
+Source of the names: vllm/engine/arg_utils.py, EngineArgs; sglang/srt/server_args.py, ServerArgs.
+"""
+
+import re
+from collections.abc import Mapping
+
+_READ = (
+    "model", "model_path", "model_tag", "tokenizer", "tokenizer_path", "served_model_name", "dtype", "torch_dtype",
+    "quantization", "kv_cache_dtype", "tensor_parallel_size", "tensor_parallel", "tp_size", "tp",
+    "pipeline_parallel_size", "pipeline_parallel", "pp_size", "pp", "data_parallel_size", "dp_size", "dp",
+    "decode_context_parallel_size", "dcp_size", "enable_expert_parallel", "ep_size", "ep", "expert_parallel_size",
+    "max_seq_len", "max_model_len", "context_length", "block_size", "tokens_per_block", "page_size", "swap_space",
+    "max_num_batched_tokens", "num_gpu_blocks_override", "device", "device_config", "nnodes", "node_rank",
+    r"speculative_\w+", "num_speculative_tokens", "num_spec_tokens", "enable_lora", "lora_modules", "lora_paths",
+    r"max_lora\w+", r"lora_\w+", "max_loras", "max_cpu_loras", r"cpu_offload\w*", r"kt_\w+", "enable_dp_attention",
+    "enable_attention_dp", r"offload_\w+", "moe_dense_tp_size", "enable_dp_lm_head",
+)  # fmt: skip
+"""What the settings hear."""
+_HARMLESS = (
+    r"host|port|uds|api_key|\w*_port|\w*_host|ssl_\w+|root_path|middleware|allow\w*|allowed_\w+|\w*cors\w*",
+    r"\w*log\w*|\w*trace\w*|\w*metric\w*|\w*profil\w*|\w*timeout\w*|uvicorn_\w+|disable_fastapi_docs|h11_\w+",
+    r"subparser|dispatch_function|headless|nccl_port|dist_\w+|master_\w+|distributed_\w+|data_parallel_\w+|ray_\w+",
+    r"trust_remote_code|revision|code_revision|tokenizer_\w+|download_dir|seed|random_seed|skip_tokenizer_init|rm|it|d|name",
+    r"\w*template\w*|\w*parser\w*|enable_auto_tool_choice|tool_\w+|response_role|return_tokens_as_token_ids|chat\w*",
+    r"gpu_memory_utilization|mem_fraction_static|kv_cache_memory_bytes|kv_cache_free_gpu_memory_fraction|max_num_seqs",
+    r"max_running_requests|max_batch_size|max_num_tokens|max_total_tokens|max_prefill_tokens|chunked_prefill_size",
+    r"enable_chunked_prefill|enable_prefix_caching|no_enable_prefix_caching|prefix_caching_\w+|long_prefill_\w+",
+    r"max_num_partial_prefills|max_long_partial_prefills|max_seq_len_to_capture|max_logprobs|scheduling_policy",
+    r"enforce_eager|cuda_graph_\w+|cudagraph_\w+|disable_cuda_graph\w*|compilation_config|optimization_level|O|O\d",
+    r"disable_custom_all_reduce|enable_\w*allreduce\w*|enable_symm_mem|enable_nccl_nvls|enable_mscclpp|all2all_backend",
+    r"moe_a2a_backend|deepep_mode|moe_runner_backend|attention_backend|prefill_attention_backend|sampling_\w+",
+    r"decode_attention_backend|mm_attention_backend|async_scheduling|disable_radix_cache|disable_overlap_schedule",
+    r"schedule_\w+|stream_interval|watchdog_\w+|disable_cascade_attn|generation_config|override_generation_config",
+    r"guided_decoding_backend|structured_outputs_config|grammar_backend|\w*usage_stats\w*|enable_server_load_tracking",
+    r"load_format|model_loader_extra_config|safetensors_load_strategy|use_tqdm_on_load|config_format|ignore_patterns",
+    r"worker_cls|worker_extension_cls|worker_use_ray|engine_use_ray|enable_p2p_check|tp_comm_\w+|max_workers",
+    r"mm_processor_\w+|allowed_media_domains|limit_mm_per_prompt|interleave_mm_strings|skip_mm_profiling|io_processor\w*",
+    r"enable_prompt_tokens_details|enable_force_include_usage|enable_request_id_headers|enable_ssl_refresh|backend",
+    r"gpus|ipc|shm_size|network|env|volume|entrypoint|runtime|restart|privileged|ulimit|cap_add|user|workdir|mount|init",
+    r"warmups|skip_server_warmup|weight_version|constrained_json_\w+|decode_log_interval|numa_\w+|base_gpu_id|gpu_id_step",
+    r"kv_events_config|kv_transfer_config|disaggregation_\w+|enable_cache_report|preferred_sampling_params|crash_dump_\w+",
+    r"use_v2_block_manager|preemption_mode|num_scheduler_steps|multi_step_stream_outputs|disable_async_output_proc",
+    r"disable_frontend_multiprocessing|api_server_count|enable_log_\w+|generation_tokens_buckets|prompt_tokens_buckets",
+    r"bucket_\w+|triton_attention_\w+|torch_compile_\w+|enable_torch_compile|disable_shared_experts_fusion|flashinfer_\w+",
+    r"hf_token|file|config|yaml|version|help|no_\w+",
+)  # fmt: skip
+"""What neither weights nor a cache's count of tokens from the memory left for it depend on."""
+_KNOWN = re.compile("|".join((*_READ, *_HARMLESS)))
+_WATCHED = re.compile(
+    r"override|eplb|redundant|prefill_context_parallel|pcp|attn_cp|kv_offload|hicache|hierarchical|mamba|swa|hybrid|kv_sharing"
+    r"|embedding|convert|task|runner|model_impl|quantiz|modelopt|torchao|sparse|double_sparsity|nsa|additional_config|moe_dp"
+)
+_DEFAULTS = frozenset({
+    "generate", "auto", "False", "None", "dense", "lru", "fcfs", "0.8", "0.9", "1", "-1", "native", "2.0", "write_through",
+    "kernel", "layer_first", "align", "none", "float32", "no_buffer", "file", "online_softmax",
+})  # fmt: skip
+
+
+def unknown(given: Mapping[str, str], whole_list: bool) -> tuple[str, ...]:
+    """The arguments among those that are on of which nobody here knows what they do to weights or a cache."""
+    return tuple(
+        name
+        for name, value in given.items()
+        if not _KNOWN.fullmatch(name)
+        and not (whole_list and (_WATCHED.search(name) is None or value.strip("'\"") in _DEFAULTS))
+    )
