@@ -33,7 +33,7 @@ def _model(options: Namespace) -> ModelSpec | None:
 
 
 def _report(report: Report) -> Mapping[str, object]:
-    keys = ("quantity", "rank", "logged", "predicted", "unit", "residual_fraction", "verdict", "line")
+    keys = ("quantity", "rank", "logged", "predicted", "unit", "residual_fraction", "verdict", "line", "service")
     return {
         **picked(report, "engine", "version"),
         "model": report.model.key if report.model else None,

@@ -29,6 +29,9 @@ from core.startup_log.resolve import Ranks, Sizes, find_format, find_model, find
 from core.startup_log.settings import heard, is_launch, merged
 
 _ACCELERATOR_BLOCK = 128
+_DEVICES = ("npu", "hpu", "xpu", "tpu", "cpu", "neuron", "spyre")
+_DEVICE_BLOCKS = (16, 32, 64, 128, 256)
+"""What other devices' builds make a block, where nobody says. Source: check_and_update_config of vllm/platforms/."""
 _LATENT_BLOCKS = (64, 128)
 """FlashMLA's and CUTLASS's. Source: vllm/platforms/cuda.py, check_and_update_config. Releases 0.7.3 to 0.8.1 also
 pad a latent row to 256 bytes: VLLM_MLA_CUDA_MEM_ALIGN_KV_CACHE."""
@@ -140,10 +143,14 @@ class Basis:
 
     @property
     def layouts(self) -> tuple[tuple[Remark, Settings], ...]:
-        """How else a latent cache may be kept, where the log does not say: in a kernel's blocks, in padded rows."""
+        """How else a cache may be kept, where the log does not say: in a device's blocks, a kernel's, in padded rows."""
         settings = self.settings
-        if settings.engine != "vllm" or self.model is None or not self.model.mla:
+        if settings.engine != "vllm" or self.model is None:
             return ()
+        if not self.model.mla:
+            sizes = _DEVICE_BLOCKS if settings.device in _DEVICES and not settings.block_size else ()
+            others = [size for size in sizes if size != self.block_tokens]
+            return tuple((_layout(size, False), replace(settings, block_size=size)) for size in others)
         blocks = (settings.block_size,) if settings.block_size else (None, *_LATENT_BLOCKS)
         rows = (False,) if settings.v1 else (False, True)
         return tuple(

@@ -125,6 +125,8 @@ def _count_doubts(basis: Basis, figure: Figure, value: float, left: tuple[Pair, 
         doubts.append(
             Doubt(remark("startup_log.ranks_hidden", hidden=hidden, ranks=basis.world_size), low, highest)
         )
+    if "+" in figure.device or "host" in figure.device.lower():
+        doubts.append(Doubt(remark("startup_log.host_counted", device=figure.device), low=value))
     if basis.settings.draft:
         doubts.append(Doubt(remark("startup_log.draft_cache"), high=value))
     if basis.settings.kv_dtype in (None, "auto") and basis.quantised:

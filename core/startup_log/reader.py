@@ -1,14 +1,15 @@
 """A log read: a text in, a report out."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from core.errors import Remark, UnreadableTextError, once, remark
-from core.startup_log.basis import Run, basis_of, main_basis, runs
+from core.startup_log.basis import Basis, Run, basis_of, main_basis, runs
 from core.startup_log.checking import checks
 from core.startup_log.lines import LIMIT_LINES, read_lines
 from core.startup_log.records import Check, Given, Memory, Report
 from core.startup_log.remarks import remarks
+from core.startup_log.services import services
 from core.startup_log.variables import filled_in
 from core.text.lines import LONGEST_LINE
 from core.text.numbers import number
@@ -36,7 +37,8 @@ def read_log(text: str, given: Given | None = None) -> Report:
     lines = [
         line for line in filled_in(read_lines(text)) if not line.text.startswith("#") or "blocks:" in line.text
     ]
-    starts = runs(lines)
+    parts = [(one.name, runs(one.lines)) for one in services(lines)]
+    starts = tuple(run for _, own in parts for run in own)
     figures = sum(len(run.printed) for run in starts)
     if figures > LIMIT_FIGURES:
         raise UnreadableTextError(f"{figures:,} figures are more than a startup log has; keep one start of it")
@@ -47,7 +49,7 @@ def read_log(text: str, given: Given | None = None) -> Report:
             "no line of vLLM, SGLang or TensorRT-LLM is recognized in this text;"
             " paste what the engine prints as it starts"
         )
-    bases = [basis_of(run, starts, given or Given()) for run in starts]
+    bases = [basis_of(run, own, given or Given()) for _, own in parts for run in own]
     main = main_basis(bases, engine)
     cut = [remark("startup_log.cut", LIMIT_LINES, lines=LIMIT_LINES)] if text.count("\n") >= LIMIT_LINES else []
     cut += [
@@ -75,9 +77,26 @@ def read_log(text: str, given: Given | None = None) -> Report:
         pp_size=main.sizes.pp_size,
         checks=tuple(check for check in checked if check not in unsure),
         remarks=once(
-            [*cut, *remarks(lines), *_no_room(starts), *(each for basis in bases for each in basis.remarks)]
+            [
+                *cut,
+                *_named(parts, bases),
+                *remarks(lines),
+                *_no_room(starts),
+                *(each for basis in bases for each in basis.remarks),
+            ]
         ),
     )
+
+
+def _named(parts: Sequence[tuple[str, tuple[Run, ...]]], bases: Sequence[Basis]) -> Iterator[Remark]:
+    """What each engine of several is about."""
+    of_run = {id(basis.run): basis for basis in bases}
+    for name, own in parts if len(parts) > 1 else ():
+        main = next((basis for run in own if (basis := of_run[id(run)]).settings.model_path), None)
+        if name and main is not None:
+            model = main.model.name if main.model else main.settings.model_path
+            line = main.run.lines[0].number
+            yield remark("startup_log.service", line, service=name, model=model, tp=main.sizes.tp_size)
 
 
 def _may_be_cut(check: Check) -> bool:

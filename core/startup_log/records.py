@@ -98,7 +98,7 @@ class Figure:
     """A number the log prints and a config may predict. `step` is one unit of its last printed digit.
 
     `kind` says how the engine came by it; `tokens` is a count printed with it (the length a concurrency is for,
-    the tokens a cache holds).
+    the tokens a cache holds), `device` whose memory is counted, in the engine's words.
     """
 
     quantity: Quantity
@@ -109,6 +109,7 @@ class Figure:
     engine: Engine
     tokens: int | None = None
     dtype: str | None = None
+    device: str = ""
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,8 @@ Outcome = Prediction | Remark
 class Check:
     """One logged figure beside its prediction. `predicted` is None where nothing explains the figure.
 
-    `formula` says where the prediction comes from, or why there is none; `text` is the line, masked.
+    `formula` says where the prediction comes from, or why there is none; `text` is the line, masked; `service` who
+    printed it, where the text says.
     """
 
     quantity: Quantity
@@ -177,6 +179,7 @@ class Check:
     line: int
     formula: Remark
     text: str
+    service: str = ""
 
     @property
     def unit(self) -> str:

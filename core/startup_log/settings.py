@@ -19,7 +19,7 @@ _CUES: tuple[tuple[Engine, tuple[str, ...]], ...] = (
     ("tensorrt-llm", ("TensorRT-LLM", "TRT-LLM", "tensorrt_llm", "TRTGptModel", "trtllm-")),
     ("vllm", ("vLLM", "vllm", "llm_engine.py", "model_runner.py", "kv_cache_utils.py", "gpu_worker.py",
               "gpu_executor.py", "executor_base.py", "worker.py:267", "custom_all_reduce.py", "parallel_state.py",
-              "pynccl.py", "# GPU blocks", "# cuda blocks", "# CUDA blocks", "GPU KV cache size",
+              "pynccl.py", "# GPU blocks", "# cuda blocks", "# CUDA blocks", " KV cache size:",
               "Maximum concurrency for", "Loading model weights took", "Model loading took",
               "Available KV cache memory", "model weights take", "must be divisible by tensor parallel size",
               "Hidden layers were unevenly", "LLM engine (")),
@@ -146,6 +146,7 @@ _ASIDES: tuple[tuple[str, str, re.Pattern[str], Callable[[str], object]], ...] =
     ("host_cache_gib", "CPU_KVCACHE_SPACE", re.compile(r"VLLM_CPU_KVCACHE_SPACE=['\"]?(\d{1,5})"), figure),
     ("device", "cpu", re.compile(r"(?:platform |\[|device_config=)(cpu)\b"), str),
     ("device", "cpu_", re.compile(r"\b(cpu)_(?:executor|worker)\.py"), str),
+    ("device", " KV cache size", re.compile(r"\b(?!GPU|CUDA)([A-Z]\w{1,9}) KV cache size:"), str.lower),
     ("dcp_size", "dcp_world_size", re.compile(r"KV cache size by the dcp_world_size (\d{1,5})"), whole),
     ("tp_size", "divisible", re.compile(r"must be divisible by tensor parallel size \((\d{1,5})\)"), whole),
 )
@@ -167,6 +168,11 @@ def is_launch(text: str) -> bool:
     by_image = flagged and any(mark in text for mark in _CONTAINERS)
     launched = by_image or any(mark in text for mark in _LAUNCHES) or is_call(text)
     return launched and not _PRINTED.match(text)
+
+
+def states(text: str) -> bool:
+    """Whether the line says what an engine is asked for: a command, or a list of arguments."""
+    return any(mark in text for mark in _STATED) or is_launch(text)
 
 
 def heard(settings: Settings, line: LogLine) -> Settings:
