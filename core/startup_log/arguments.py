@@ -26,7 +26,9 @@ _FIRST = re.compile(r"['\"]([^'\"\s]{1,300})['\"]")
 _MARK = re.compile(r"[,()\[\]{}'\"]")
 _BRACKETS = re.compile(r"[(\[{]")
 _KEPT = ("PosixPath(", "WindowsPath(")
-_OFF = frozenset({"", "None", "False", "false", "null", "0", "0.0", "auto", "{}", "[]", "()", "set()", "default", "no"})
+_OFF = frozenset(
+    {"", "None", "False", "false", "null", "0", "0.0", "auto", "{}", "[]", "()", "set()", "default", "no"}
+)
 
 
 def listed_from(text: str) -> int | None:

@@ -25,7 +25,16 @@ from core.startup_log.records import (
     Settings,
     UnpredictedError,
 )
-from core.startup_log.resolve import Ranks, Sizes, find_format, find_model, find_ranks, find_sizes, rank_of, repository
+from core.startup_log.resolve import (
+    Ranks,
+    Sizes,
+    find_format,
+    find_model,
+    find_ranks,
+    find_sizes,
+    rank_of,
+    repository,
+)
 from core.startup_log.settings import heard, is_launch, merged
 
 _ACCELERATOR_BLOCK = 128

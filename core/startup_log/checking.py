@@ -189,7 +189,9 @@ def _check(basis: Basis, figure: Figure, outcome: Outcome) -> Check:
     predicted = None if isinstance(outcome, Remark) or verdict == "unexplained" else outcome.value
     residual = None if predicted is None else _residual(figure.value, predicted)
     text, line = masked(figure.line.text[:_SHOWN]), figure.line.number
-    return Check(figure.quantity, rank, logged, predicted, residual, verdict, line, formula, text, figure.line.service)
+    return Check(
+        figure.quantity, rank, logged, predicted, residual, verdict, line, formula, text, figure.line.service
+    )
 
 
 def _verdict(figure: Figure, outcome: Outcome) -> tuple[Verdict, Remark]:

@@ -51,7 +51,8 @@ _TRT = re.compile(r"\[RANK (\d{1,4})\]")
 _RECORD = r"(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)\b|\d{4}[-/]\d\d|[(\[]"
 _START = re.compile(
     rf"^\s{{0,12}}(?:$|{_RECORD}|[#*`~|>+-]|(?:WARN|FATAL|Traceback|Loading|Capturing)\b|\d{{1,3}}%"
-    r"|\w{1,60}(?:Error|Warning)\b|[\w.-]{1,80}:\d{1,9}:\d{1,9} \[|File \"|raise |return "
+    r"|(?:\w{1,40}\.){0,6}\w{1,60}(?:Error|Warning|Exception|Failed)\b|terminate called|what\(\)|\d{1,4}\s{1,12}0x|(?:srun|vllm|docker): "
+    r"|command terminated|[\w.-]{1,80}:\d{1,9}:\d{1,9} \[|File \"|raise |return "
     r"|vllm serve|sglang serve|trtllm|python|export |command=|[A-Z][A-Z\d_]{2,60}=\S)"
 )
 _SURE_START = re.compile(

@@ -188,15 +188,16 @@ class Check:
 
 @dataclass(frozen=True)
 class Report:
-    """A log, read: what it is about, every figure's check, and what else it says."""
+    """A log, read: what it is about, every figure's check, what else it says, and the crash that it ends in."""
 
-    engine: Engine
+    engine: Engine | None
     version: str | None
     model: ModelSpec | None
     tp_size: int | None
     pp_size: int | None
     checks: tuple[Check, ...]
     remarks: tuple[Remark, ...]
+    crash: Remark | None = None
 
     def count(self, verdict: Verdict) -> int:
         """How many checks ended in `verdict`."""

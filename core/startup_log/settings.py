@@ -239,7 +239,9 @@ def _switched(text: str, whole_list: bool) -> dict[str, object]:
     for name, value in given.items():
         switch = next((of for prefix, of in _SWITCHES.items() if name.startswith(prefix)), None)
         if switch == "draft":
-            changes |= {of: convert(match[1]) for of, pattern, convert in _DRAFTS if (match := pattern.search(value))}
+            changes |= {
+                of: convert(match[1]) for of, pattern, convert in _DRAFTS if (match := pattern.search(value))
+            }
         if switch and not (switch == "draft" and _NO_DRAFT.search(value)):
             changes[switch] = True
     if method := changes.get("draft_method"):

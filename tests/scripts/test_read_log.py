@@ -50,7 +50,7 @@ def test_a_log_that_agrees_ends_in_nought(capsys, log):
     status, found = printed(capsys, log("3.7418"))
     assert status == 0
     head = ["schema_version", "inputs"]
-    assert list(found) == [*head, "engine", "version", "model", "tp_size", "pp_size", "checks", "notes", "off"]
+    assert list(found) == [*head, "engine", "version", "model", "tp_size", "pp_size", "checks", "notes", "crash", "off"]
     assert (found["engine"], found["version"], found["model"]) == ("vllm", "0.6.3", "llama-3-8b")
     assert (found["tp_size"], found["pp_size"]) == (4, 1)
     (check,) = found["checks"]
@@ -63,6 +63,7 @@ def test_a_log_that_agrees_ends_in_nought(capsys, log):
         "residual_fraction",
         "verdict",
         "line",
+        "service",
     ]
     assert (check["quantity"], check["unit"], check["verdict"], check["line"]) == ("weights_gib", "GiB", "ok", 2)
     assert check["residual_fraction"] == pytest.approx(0, abs=5e-5)
