@@ -1,7 +1,7 @@
 """A startup log held to its model's config: `python -m scripts.read_log vllm.log --model qwen2-7b --tp 2 --json`.
 
-What the log says need not be given. Exit status 0 where nothing is off, 1 where something is or where the log ends in
-a crash, whose last fatal line is quoted, 2 where the file is no log that can be read. `-` reads standard input.
+What the log says need not be given. Exit status 0 where nothing is off, 1 where something is or where the log ends
+in a crash, whose last fatal line is quoted, 2 where the file is no log that can be read. `-` reads standard input.
 """
 
 from argparse import Namespace

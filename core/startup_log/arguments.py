@@ -1,7 +1,7 @@
 """An engine's arguments as its command or its log lists them: names and values, whatever a value is made of.
 
-A value may be a word, a string, a list, a dict, another class's arguments: it ends where the list that holds it goes
-on, not at the first word. What is within a value belongs to that value: the draft's `model` is not the engine's.
+A value may be a word, a string, a list, a dict, another class's arguments: it ends where the list that holds it
+goes on, not at the first word. What is within a value is that value's: a draft's `model` is not the engine's.
 """
 
 import re
@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from core.text.lines import LONGEST_LINE
 
 _LISTED = re.compile(
-    r"(?:with config:|non-default args:?|server_args=|args:? Namespace|Namespace\()\s{0,3}(?:ServerArgs)?[({]?\s{0,3}"
+    r"(?:with config:|non-default args:?|server_args=|args:? Namespace|Namespace\()\s{0,3}"
+    r"(?:ServerArgs)?[({]?\s{0,3}"
 )
 _MAKER = r"(?:LLM|AsyncLLM|Engine|EngineArgs|AsyncEngineArgs|Runtime)\("
 _CALLED = re.compile(

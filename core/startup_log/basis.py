@@ -40,7 +40,7 @@ from core.startup_log.settings import heard, is_launch, merged
 _ACCELERATOR_BLOCK = 128
 _DEVICES = ("npu", "hpu", "xpu", "tpu", "cpu", "neuron", "spyre")
 _DEVICE_BLOCKS = (16, 32, 64, 128, 256)
-"""What other devices' builds make a block, where nobody says. Source: check_and_update_config of vllm/platforms/."""
+"""What other devices' builds make a block. Source: check_and_update_config of vllm/platforms/."""
 _LATENT_BLOCKS = (64, 128)
 """FlashMLA's and CUTLASS's. Source: vllm/platforms/cuda.py, check_and_update_config. Releases 0.7.3 to 0.8.1 also
 pad a latent row to 256 bytes: VLLM_MLA_CUDA_MEM_ALIGN_KV_CACHE."""
@@ -152,7 +152,7 @@ class Basis:
 
     @property
     def layouts(self) -> tuple[tuple[Remark, Settings], ...]:
-        """How else a cache may be kept, where the log does not say: in a device's blocks, a kernel's, in padded rows."""
+        """How else a cache may be kept where a log does not say: a device's or a kernel's blocks, padded rows."""
         settings = self.settings
         if settings.engine != "vllm" or self.model is None:
             return ()

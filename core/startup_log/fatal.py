@@ -1,8 +1,8 @@
 """A log that ends in a crash: its last fatal line, and the first of the same crash, whatever they say.
 
 An engine's processes fall one after another: the first says why, the last that the others are gone. A fatal line is
-an exception's last, an error's record, a signal's or a launcher's message. What an engine outlives is no crash: after
-it the engine counts its cache, serves, or starts again. Warnings that quote an exception are none either.
+an exception's last, an error's record, a signal's or a launcher's message. What an engine outlives is no crash:
+after it the engine counts its cache, serves, or starts again. Warnings that quote an exception are none either.
 """
 
 import re
@@ -17,53 +17,79 @@ from core.startup_log.settings import states
 
 _SHOWN = 300
 _TAGGED = r"(?:\([^()]{1,100}\)\s{0,2}|\[(?:rank|default)?\d{1,4}\]:\s?){0,3}"
-_QUIET = re.compile(
-    rf"^{_TAGGED}(?:INFO|WARNING|WARN|DEBUG)\b|^\S{{0,120}}: \w{{0,20}}Warning\b|\[(?:INFO|WARNING|DEBUG)\]|\[(?:I|W|V|D)\]"
-    r"|^\[?(?:rank\d{1,4}\]:)?\[[WIVD]\d{3,4}\b|^\S{1,400}:\d{1,6}: \w{0,40}Warning\b|^Exception ignored in"
-    r"|^[\d\-T:., ]{8,30}[- |]{0,5}(?:INFO|WARNING|DEBUG)\b|NCCL INFO"
+_CLOCK = r"[\d\-T:., ]{8,30}[- |]{0,5}"
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns))
+
+
+_QUIET = _any(
+    rf"^{_TAGGED}(?:INFO|WARNING|WARN|DEBUG)\b",
+    rf"^{_CLOCK}(?:INFO|WARNING|DEBUG)\b",
+    r"\[(?:INFO|WARNING|DEBUG|I|W|V|D)\]",
+    r"^\S{1,400}: \w{0,40}Warning\b",
+    r"^(?:\[rank\d{1,4}\]:)?\[[WIVD]\d{3,4}\b",
+    r"^Exception ignored in|NCCL INFO",
 )
 """Records of a level below an error's."""
 _HEAD = re.compile(
-    rf"^{_TAGGED}(?:(?:ERROR|CRITICAL|FATAL)\s{{1,4}}\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{{1,6}})? (?:\[[^\[\]]{{1,80}}\])? ?"
-    r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\[\]]{0,60}\] ?|\[(?:TRT-LLM|TensorRT-LLM)\] ?\[[A-Z]+\] ?"
-    r"|[\d\-T:., ]{8,30}[- |]{1,5}(?:ERROR|CRITICAL)[- |]{1,5}(?:std(?:err|out)[- |]{1,5})?|(?:ERROR|CRITICAL|FATAL):(?:[\w.]{1,80}:)? ?"
+    rf"^{_TAGGED}(?:"
+    r"(?:ERROR|CRITICAL|FATAL)\s{1,4}\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})? (?:\[[^\[\]]{1,80}\])? ?"
+    r"|(?:ERROR|CRITICAL|FATAL):(?:[\w.]{1,80}:)? ?"
+    r"|[\d\-T:., ]{8,30}[- |]{1,5}(?:ERROR|CRITICAL)[- |]{1,5}(?:std(?:err|out)[- |]{1,5})?"
+    r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\[\]]{0,60}\] ?"
+    r"|\[(?:TRT-LLM|TensorRT-LLM)\] ?\[[A-Z]+\] ?"
     r"|\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] (?:\[TRT-LLM\] )?(?:\[RANK \d{1,4}\] )?(?:\[[A-Z]\] )?)?"
 )
 """What an error's record puts before what it says."""
 _EXCEPTION = re.compile(
-    r"^(?:\[(?:rank|default)?\d{1,4}\]:\s{0,2})?(?:[A-Za-z_]\w{0,60}\.){0,6}(?!KeyboardInterrupt)"
-    r"[A-Za-z_]{0,80}(?:Error|Exception|Panic|Timeout|NotFound|Failure|Failed|Exhausted)(?:\([\w .,=-]{0,80}\))?(?::(?=\s|$)|$)"
+    r"^(?:\[(?:rank|default)?\d{1,4}\]:\s{0,2})?(?:[A-Za-z_]\w{0,60}\.){0,6}(?!KeyboardInterrupt)[A-Za-z_]{0,80}"
+    r"(?:Error|Exception|Panic|Timeout|NotFound|Failure|Failed|Exhausted)(?:\([\w .,=-]{0,80}\))?(?::(?=\s|$)|$)"
 )
-_FATAL = re.compile(
-    r"hit an exception|Traceback \(most recent call last\)|Engine ?[Cc]ore (?:failed|encountered|initialization failed|proc\w* died)"
-    r"|Engine process failed|failed core proc|WorkerProc \w{0,20} ?failed|initialization failed due to an exception|died unexpectedly"
-    r"|Engine loop is not running|EngineDeadError|Exception in worker|Error executing method"
-    r"|terminate called|^\s{0,8}what\(\):|Fatal Python error|[Ss]egmentation fault|Segfault encountered|core dumped|^Aborted\b|Bus error"
-    r"|\*\*\* SIG(?:SEGV|ABRT|BUS|FPE|ILL)|[Cc]aught signal \d|exit ?code ?:? ?-?[1-9]\d{0,2}\b|exited with (?:exit )?(?:code|status) [1-9]"
-    r"|^(?:.{0,80}\s)?Killed\s{0,4}$|OOMKilled|[Oo]ut of memory: Kill|oom-kill|[Rr]eceived sigquit from a child"
-    r"|(?:received|by|signal|with) (?:Signals\.)?SIG(?:KILL|SEGV|ABRT|BUS)|^(?:exit|signal): killed|MPI_ABORT was invoked"
-    r"|noticed that process rank|Primary job  ?terminated|^srun: error|^\w{1,20}: error: |Main process exited, code=(?:killed|dumped|exited, status=[1-9])|CrashLoopBackOff|ChildFailedError"
-    r"|(?:CUDA|HIP|NPU|XPU|SYCL) (?:driver |runtime )?(?:error|out of memory)|Memory access fault by GPU|RESOURCE_EXHAUSTED"
-    r"|NCCL error|RCCL error|HCCL error|unhandled (?:system|cuda) error|ncclSystemError|ncclRemoteError|ncclInternalError|ncclUnhandledCudaError"
-    r"|Watchdog caught collective operation timeout|[Ww]atchdog (?:got stuck|timeout)|terminating the process|taking the entire process down"
-    r"|NCCL WARN .{0,200}(?:Cuda failure|ismatch|Duplicate GPU|refused|imed out|Bootstrap)|Assertion failed|Assertion .{1,200} failed"
-    r"|[Aa]ctor (?:died|is dead)|worker died|ActorDiedError|RayTaskError|RayActorError|Workers? .{0,40}killed|Node .{0,60}marked dead"
-    r"|Error response from daemon|(?:^|\s)error while loading shared libraries|command not found|panic: "
+_FATAL = _any(
+    # engines
+    r"hit an exception|Traceback \(most recent call last\)|Engine process failed|Engine loop is not running",
+    r"Engine ?[Cc]ore (?:failed|encountered|initialization failed|proc\w* died)|EngineDeadError",
+    r"WorkerProc \w{0,20} ?failed|[Ff]ailed core proc|died unexpectedly|Exception in worker",
+    r"Error executing method|[Rr]eceived sigquit from a child|Assertion failed|Assertion .{1,200} failed",
+    # the runtime, the kernel, launchers
+    r"terminate called|^\s{0,8}what\(\):|Fatal Python error|[Ss]egmentation fault|Segfault encountered|core dumped",
+    r"^Aborted\b|Bus error|\*\*\* SIG(?:SEGV|ABRT|BUS|FPE|ILL)|[Cc]aught signal \d|^(?:.{0,80}\s)?Killed\s{0,4}$",
+    r"exit ?code ?:? ?-?[1-9]\d{0,2}\b|exited with (?:exit )?(?:code|status) [1-9]|OOMKilled|oom-kill|panic: ",
+    r"[Oo]ut of memory: Kill|(?:received|by|signal|with) (?:Signals\.)?SIG(?:KILL|SEGV|ABRT|BUS)",
+    r"^(?:exit|signal): killed|MPI_ABORT was invoked|noticed that process rank|Primary job  ?terminated",
+    r"^srun: error|^\w{1,20}: error: |Main process exited, code=(?:killed|dumped|exited, status=[1-9])",
+    r"CrashLoopBackOff|ChildFailedError|Error response from daemon|(?:^|\s)error while loading shared libraries",
+    r"command not found",
+    # devices
+    r"(?:CUDA|HIP|NPU|XPU|SYCL) (?:driver |runtime )?(?:error|out of memory)|Memory access fault by GPU",
+    r"RESOURCE_EXHAUSTED",
+    # collectives
+    r"[NRH]CCL error|unhandled (?:system|cuda) error|nccl(?:System|Remote|Internal|UnhandledCuda)Error",
+    r"Watchdog caught collective operation timeout|[Ww]atchdog (?:got stuck|timeout)|terminating the process",
+    r"taking the entire process down",
+    r"NCCL WARN .{0,200}(?:Cuda failure|ismatch|Duplicate GPU|refused|imed out|Bootstrap)",
+    # Ray
+    r"[Aa]ctor (?:died|is dead)|worker died|ActorDiedError|RayTaskError|RayActorError|Workers? .{0,40}killed",
+    r"Node .{0,60}marked dead",
 )
-_ERROR_RECORD = re.compile(
-    rf"^{_TAGGED}(?:ERROR|CRITICAL|FATAL)(?:\s{{1,4}}\d\d-\d\d |:)|\[(?:ERROR|FATAL|E|F)\](?!\[)|^[\d\-T:., ]{{8,30}}[- |]{{0,5}}(?:ERROR|CRITICAL)\b"
+_ERROR_RECORD = _any(
+    rf"^{_TAGGED}(?:ERROR|CRITICAL|FATAL)(?:\s{{1,4}}\d\d-\d\d |:)",
+    rf"^{_CLOCK}(?:ERROR|CRITICAL)\b",
+    r"\[(?:ERROR|FATAL|E|F)\](?!\[)",
 )
-_FRAME = re.compile(r"^(?:\s|File \"|\^|~|$|During handling|The above exception|Exception raised from|frame #)")
-_OUTLIVED = re.compile(
-    r"KV cache size:|\bblocks: \d|num_gpu_blocks is|Maximum concurrency for|max_total_num_tokens=|init engine .{0,80}took"
-    r"|Application startup complete|Uvicorn running|fired up and ready|throughput: \d|gen throughput|(?:Prefill|Decode) batch"
-    r"|HTTP/1\.\d\" 2\d\d|Graph capturing finished|Capture cuda graph end|Started server process|Initializing an? |Load weight begin"
+_FRAME = _any(r"^(?:\s|File \"|\^|~|$)", r"^(?:During handling|The above exception|Exception raised from|frame #)")
+_OUTLIVED = _any(
+    r"KV cache size:|\bblocks: \d|num_gpu_blocks is|Maximum concurrency for|max_total_num_tokens=",
+    r"init engine .{0,80}took|Graph capturing finished|Capture cuda graph end|Application startup complete",
+    r"Uvicorn running|fired up and ready|Started server process|throughput: \d|(?:Prefill|Decode) batch",
+    r"HTTP/1\.\d\" 2\d\d|Initializing an? |Load weight begin",
 )
 """What is printed by an engine that goes on, or that starts anew."""
 
-
 _Weight = Literal["error", "gone", "raised"]
-"""What a line says of a crash, the least first, which is their order as words too."""
+"""How much a line says of a crash, the least first; as words they have the same order."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +131,7 @@ def crash_of(lines: Sequence[LogLine]) -> Crash | None:
 
 
 def _weight(line: LogLine) -> _Weight | None:
-    """How much a line says of a crash: an exception's name, that a process is gone, that there is an error, nothing."""
+    """How much a line says of a crash; None of one that is not fatal."""
     text = line.text
     if not text or _QUIET.search(text[:400]):
         return None

@@ -47,7 +47,8 @@ _FIGURES: tuple[tuple[Quantity, FigureKind, Engine, re.Pattern[str]], ...] = tup
         ("weights_gib", "allocated", "tensorrt-llm",
          rf"Memory used after loading model weights \(inside torch\)[^:]{{0,80}}: {_SIZE}"),
         ("weights_gib", "engine_file", "tensorrt-llm", rf"Loaded engine size: {_SIZE}"),
-        ("kv_tokens", "tokens", "vllm", rf"(?:(?P<device>[A-Za-z]\w{{0,15}}(?: ?[+&/] ?\w{{1,15}}){{0,2}}) )?\bKV cache size:\s{{1,4}}{_N} tokens"),
+        ("kv_tokens", "tokens", "vllm",
+         rf"(?:(?P<device>[A-Za-z]\w{{0,15}}(?: ?[+&/] ?\w{{1,15}}){{0,2}}) )?\bKV cache size: {{1,4}}{_N} tokens"),
         # a Markdown heading eats the leading "# "
         ("gpu_blocks", "blocks", "vllm",
          rf"\b(?i:gpu|cuda|rocm|npu|hpu|xpu|tpu|mps|neuron|spyre|device) blocks: {_N}"),

@@ -1,4 +1,4 @@
-"""Which arguments of an engine change what a rank's weights or cache take: those that the predictions know, the rest.
+"""Which arguments of an engine change what a rank's weights or cache take: those that predictions know, and others.
 
 An argument that is on, and neither read nor known to leave both alone, makes a checksum say that it cannot tell.
 Of a list that holds every argument with its default, only those whose names speak of weights or of a cache count.
@@ -52,11 +52,12 @@ _HARMLESS = (
 _KNOWN = re.compile("|".join((*_READ, *_HARMLESS)))
 _WATCHED = re.compile(
     r"override|eplb|redundant|prefill_context_parallel|pcp|attn_cp|kv_offload|hicache|hierarchical|mamba|swa|hybrid|kv_sharing"
-    r"|embedding|convert|task|runner|model_impl|quantiz|modelopt|torchao|sparse|double_sparsity|nsa|additional_config|moe_dp"
+    r"|embedding|convert|task|runner|model_impl|quantiz|modelopt|torchao|sparse|double_sparsity|nsa|moe_dp"
+    r"|additional_config"
 )
 _DEFAULTS = frozenset({
-    "generate", "auto", "False", "None", "dense", "lru", "fcfs", "0.8", "0.9", "1", "-1", "native", "2.0", "write_through",
-    "kernel", "layer_first", "align", "none", "float32", "no_buffer", "file", "online_softmax",
+    "generate", "auto", "False", "None", "dense", "lru", "fcfs", "0.8", "0.9", "1", "-1", "native", "2.0",
+    "write_through", "kernel", "layer_first", "align", "none", "float32", "no_buffer", "file", "online_softmax",
 })  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from core.startup_log.arguments import opens_call
 from core.startup_log.records import LogLine
-from core.text.lines import LONGEST_LINE, CONTAINER, without_colours, without_tags
+from core.text.lines import CONTAINER, LONGEST_LINE, without_colours, without_tags
 from core.text.numbers import whole
 
 _QUOTE = re.compile(r"^[ \t]{0,8}(?:>[ \t]?){1,6}(?!=)")
@@ -51,8 +51,8 @@ _TRT = re.compile(r"\[RANK (\d{1,4})\]")
 _RECORD = r"(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)\b|\d{4}[-/]\d\d|[(\[]"
 _START = re.compile(
     rf"^\s{{0,12}}(?:$|{_RECORD}|[#*`~|>+-]|(?:WARN|FATAL|Traceback|Loading|Capturing)\b|\d{{1,3}}%"
-    r"|(?:\w{1,40}\.){0,6}\w{1,60}(?:Error|Warning|Exception|Failed)\b|terminate called|what\(\)|\d{1,4}\s{1,12}0x|(?:srun|vllm|docker): "
-    r"|command terminated|[\w.-]{1,80}:\d{1,9}:\d{1,9} \[|File \"|raise |return "
+    r"|(?:\w{1,40}\.){0,6}\w{1,60}(?:Error|Warning|Exception|Failed)\b|terminate called|command terminated"
+    r"|what\(\)|\d{1,4}\s{1,12}0x|(?:srun|vllm|docker): |[\w.-]{1,80}:\d{1,9}:\d{1,9} \[|File \"|raise |return "
     r"|vllm serve|sglang serve|trtllm|python|export |command=|[A-Z][A-Z\d_]{2,60}=\S)"
 )
 _SURE_START = re.compile(
@@ -100,7 +100,7 @@ def _plain(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _repaints(raw: str) -> list[str]:
-    """The pieces of a line that was painted over: records, and of a bar's repaints, which may be thousands, the last."""
+    """The pieces of a line that was painted over: all records, and the last of a bar's repaints."""
     pieces = raw.split("\r")
     if len(pieces) <= _MOST_REPAINTS:
         return pieces
