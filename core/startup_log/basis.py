@@ -97,6 +97,22 @@ class Basis:
     def world_size(self) -> int:
         return self.sizes.tp_size * self.sizes.pp_size
 
+    @property
+    def attention_ranks(self) -> int:
+        """Ranks that a layer's attention is over: a replica's, where attention is data-parallel."""
+        ranks, replicas = self.sizes.tp_size, self.settings.dp_size
+        if not self.settings.dp_attention:
+            return ranks
+        if replicas is None and self.settings.engine == "tensorrt-llm":  # there each rank is a replica
+            return 1
+        return max(1, ranks // (replicas or 1))
+
+    @property
+    def expert_ranks(self) -> int:
+        """Ranks that a mixture's experts are over: those of all replicas, whole experts of each or a part of all."""
+        replicas = 1 if self.settings.dp_attention else self.settings.dp_size or 1
+        return self.sizes.tp_size * replicas
+
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
         if self.model is None:
@@ -182,7 +198,7 @@ class Basis:
         if self.model is None:
             return None
         try:
-            rank_tensors(self.model, self.sizes.tp_size, self.stages[0], self.weight_format or "bf16")
+            rank_tensors(self.model, self.attention_ranks, self.stages[0], self.weight_format or "bf16")
         except ShardlabError as error:
             return remark("startup_log.refusal", reason=ShardlabError(str(error)))
         return None

@@ -36,9 +36,7 @@ def token_bytes(basis: Basis, part: Stage | None = None, engine_dtype: str | Non
     dtype = _cache_dtype(engine_dtype or settings.kv_dtype, settings.dtype)
     if dtype is None:
         raise UnpredictedError(remark("startup_log.cache_dtype", dtype=engine_dtype or settings.kv_dtype))
-    ranks = basis.sizes.tp_size
-    if settings.dp_attention and settings.dp_size:
-        ranks = max(1, ranks // settings.dp_size)
+    ranks = basis.attention_ranks
     if spec.mla and _before_latent(settings):
         heads = spec.num_attention_heads / ranks
         return 2 * part.layers * heads * _PADDED_LATENT_HEAD * dtype_bytes(dtype)

@@ -77,6 +77,9 @@ class Settings:
     adapters: bool = False
     offload: bool = False
     dp_attention: bool = False
+    dp_head: bool = False
+    dense_ranks: int | None = None
+    deepep: bool = False
     padded_rows: bool = False
     padded_layers: bool = False
     marlin: bool = False

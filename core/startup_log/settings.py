@@ -100,6 +100,7 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
     ("batched_tokens", _named("max_num_batched_tokens"), _count),
     ("draft_tokens", _named("num_speculative_tokens", "num_spec_tokens"), _count),
     ("nnodes", _named("nnodes"), _count),
+    ("dense_ranks", _named("moe_dense_tp_size"), _count),
     ("blocks_asked", _named("num_gpu_blocks_override"), _count),
     ("device", _named("device_config", "device"), lambda word: word.lower()),
 )  # fmt: skip
@@ -108,7 +109,7 @@ _UNSET_RANKS = re.compile(r"--?(?:tensor[-_]parallel(?:[-_]size)?|tp(?:[-_]size)
 """Ranks from a variable that nothing sets."""
 _SWITCHES = {"speculative": "draft", "num_speculative_tokens": "draft", "enable_lora": "adapters",
              "lora_modules": "adapters", "lora_paths": "adapters", "lora_dirs": "adapters",
-             "enable_dp_attention": "dp_attention", "enable_attention_dp": "dp_attention",
+             "enable_dp_lm_head": "dp_head", "enable_dp_attention": "dp_attention", "enable_attention_dp": "dp_attention",
              "cpu_offload": "offload", "kt_weight_path": "offload", "offload_": "offload"}  # fmt: skip
 """Arguments that put something on a GPU beside the model, or take some of it away, by how their names begin."""
 _SERVED = re.compile(r"\[?['\"]?([\w./-]{1,200})")
@@ -246,6 +247,8 @@ def _switched(text: str, whole_list: bool) -> dict[str, object]:
             changes[switch] = True
     if method := changes.get("draft_method"):
         changes["draft_method"] = "mtp" if str(method).endswith("mtp") else method
+    if "deepep" in given.get("moe_a2a_backend", "") or "deepep" in given.get("all2all_backend", ""):
+        changes["deepep"] = True
     if served := _SERVED.match(given.get("served_model_name", "")):
         changes["served_name"] = served[1]
     if names := unknown(given, whole_list):
