@@ -15,7 +15,7 @@ _LISTED = re.compile(
 )
 _MAKER = r"(?:LLM|AsyncLLM|Engine|EngineArgs|AsyncEngineArgs|Runtime)\("
 _CALLED = re.compile(
-    rf"(?:^|(?<=[\s=(.])){_MAKER}\s{{0,40}}(?=['\"][^'\"\s]{{1,300}}['\"]|(?:model|model_path|model_tag)\s?=)"
+    rf"(?:^|(?<=[\s=(.])){_MAKER}\s{{0,40}}(?=['\"][^'\"\s]{{1,300}}['\"]|[a-z_]{{2,40}}\s?=(?!=))"
 )
 _OPENED = re.compile(rf"^\s{{0,40}}(?:[\w.]{{1,60}}\s?=\s?)?(?:\w{{1,40}}\.){{0,3}}{_MAKER}")
 _KEY = re.compile(r"['\"]?([A-Za-z_]\w{0,60})['\"]?\s{0,3}[=:](?!=)\s{0,3}")

@@ -109,7 +109,7 @@ class Basis:
 
     @property
     def expert_ranks(self) -> int:
-        """Ranks that a mixture's experts are over: those of all replicas, whole experts of each or a part of all."""
+        """Ranks that a mixture's experts are over: those of all replicas, whole experts to each or parts."""
         replicas = 1 if self.settings.dp_attention else self.settings.dp_size or 1
         return self.sizes.tp_size * replicas
 

@@ -60,6 +60,10 @@ _FIGURES: tuple[tuple[Quantity, FigureKind, Engine, re.Pattern[str]], ...] = tup
          rf"KV Cache is allocated\.{_DTYPE}(?: #tokens: {_TOKENS},)? K size: {_SIZE},"
          rf" V size: (?P<v_size>{_NUMBER})\s{{0,2}}(?P<v_unit>GB|GiB|MB|MiB)\b"),
         ("kv_size_gib", "kv", "sglang", rf"KV Cache is allocated\.{_DTYPE} #tokens: {_TOKENS}, KV size: {_SIZE}"),
+        ("state_gib", "states", "sglang",
+         rf"Mamba Cache is allocated\. (?:max_mamba_cache_size: {_TOKENS}, )?"
+         rf"conv_state size: (?P<more_size>{_NUMBER})\s{{0,2}}(?P<more_unit>GB|GiB|MB|MiB),"
+         rf" ssm_state size: {_SIZE}"),
         ("kv_tokens", "pool", "sglang", rf"max_total_num_tokens={_N}"),
         ("kv_size_gib", "kv", "tensorrt-llm", rf"Allocated {_SIZE} for max tokens in paged KV cache \({_TOKENS}\)"),
         ("bytes_per_token", "pool_bytes", "tensorrt-llm", r"Allocate (?P<count>\d{1,15}) bytes for k/v cache"),
@@ -72,8 +76,9 @@ _FIGURES: tuple[tuple[Quantity, FigureKind, Engine, re.Pattern[str]], ...] = tup
 A device's name in them is a slot: engines print XPU, TPU or NPU where CUDA's builds print GPU.
 """
 
-_GATE = re.compile(r"took|take |usage=|Actual usage|engine size|KV cache|KV Cache|k/v cache|blocks|oncurrency|"
-                   r"num_tokens|kv_cache_size|kv_cache_memory|kv size|Available memory|model weights")  # fmt: skip
+_GATE = re.compile(r"took|Mamba Cache|take |usage=|Actual usage|engine size|KV cache|KV Cache|k/v cache|blocks|"
+                   r"oncurrency|num_tokens|kv_cache_size|kv_cache_memory|kv size|Available memory|"
+                   r"model weights")  # fmt: skip
 
 
 def printed(line: LogLine) -> Iterator[Figure | Memory]:
@@ -100,6 +105,9 @@ def _figures(
         value, step = _whole(count), 1
     else:
         value, step = _size(values)
+    if "more_size" in values:
+        more, its_step = _size(values, "more_")
+        value, step = value + more, step + its_step
     yield Figure(quantity, kind, value, step, line, engine, tokens, values.get("dtype"), values.get("device") or "")
     if "v_size" in values:
         yield Figure(quantity, "v", *_size(values, "v_"), line, engine, tokens, values.get("dtype"))

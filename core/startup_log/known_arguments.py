@@ -18,7 +18,7 @@ _READ = (
     r"speculative_\w+", "num_speculative_tokens", "num_spec_tokens", "enable_lora", "lora_modules", "lora_paths",
     r"max_lora\w+", r"lora_\w+", "max_loras", "max_cpu_loras", r"cpu_offload\w*", r"kt_\w+", "enable_dp_attention",
     "enable_attention_dp", r"offload_\w+", "moe_dense_tp_size", "enable_dp_lm_head",
-    r"enable_deepep_moe|enable_ep_moe",
+    r"enable_deepep_moe|enable_ep_moe|(?:ep_)?num_redundant_experts|enable_eplb|eplb_\w+|init_expert_location|ep_dispatch\w*",
 )  # fmt: skip
 """What the settings hear."""
 _HARMLESS = (

@@ -86,9 +86,14 @@ def _tensors(basis: Basis, spec: ModelSpec, part: Stage, rope_bytes: int = 0) ->
     """
     ranks, dtype, settings = basis.sizes.tp_size, basis.weight_format or "bf16", basis.settings
     own = rank_tensors(spec, basis.attention_ranks, part, dtype, rope_bytes)
-    if basis.attention_ranks == ranks and (spec.moe is None or basis.expert_ranks == ranks):
+    if (
+        basis.attention_ranks == ranks
+        and (spec.moe is None or basis.expert_ranks == ranks)
+        and not settings.redundant_experts
+    ):
         return own
-    over = {"experts": basis.expert_ranks}
+    extra = (settings.redundant_experts or 0) / spec.moe.num_experts if spec.moe else 0.0
+    over: dict[str, float] = {"experts": basis.expert_ranks / (1 + extra)}
     if settings.dp_attention:
         trt = settings.engine == "tensorrt-llm"
         over |= {"embedding": 1, "head": basis.attention_ranks if settings.dp_head or trt else ranks}

@@ -9,7 +9,14 @@ from core.specs import ModelSpec
 
 Engine = Literal["vllm", "sglang", "tensorrt-llm"]
 Quantity = Literal[
-    "weights_gib", "kv_tokens", "gpu_blocks", "cpu_blocks", "max_concurrency", "kv_size_gib", "bytes_per_token"
+    "weights_gib",
+    "kv_tokens",
+    "gpu_blocks",
+    "cpu_blocks",
+    "max_concurrency",
+    "kv_size_gib",
+    "bytes_per_token",
+    "state_gib",
 ]
 Verdict = Literal["ok", "off", "unexplained"]
 
@@ -21,6 +28,7 @@ UNITS: dict[Quantity, str] = {
     "max_concurrency": "requests",
     "kv_size_gib": "GiB",
     "bytes_per_token": "bytes",
+    "state_gib": "GiB",
 }
 
 
@@ -80,6 +88,7 @@ class Settings:
     dp_head: bool = False
     dense_ranks: int | None = None
     deepep: bool = False
+    redundant_experts: int | None = None
     padded_rows: bool = False
     padded_layers: bool = False
     marlin: bool = False
@@ -92,7 +101,7 @@ class Settings:
 
 FigureKind = Literal[
     "allocated", "profiled", "free_memory", "engine_file", "tokens", "blocks", "initialised", "cpu", "concurrency",
-    "k", "v", "kv", "pool", "pool_bytes",
+    "k", "v", "kv", "pool", "pool_bytes", "states",
 ]  # fmt: skip
 
 

@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable
 from dataclasses import fields, replace
 
-from core.startup_log.arguments import arguments, called_with, is_call, is_on, without_nested
-from core.startup_log.known_arguments import unknown
+from core.startup_log.arguments import called_with, is_call, without_nested
 from core.startup_log.records import Engine, LogLine, Settings
+from core.startup_log.switches import switched
 from core.text.numbers import figure, number, whole, whole_number
 
 _CUES: tuple[tuple[Engine, tuple[str, ...]], ...] = (
@@ -101,24 +101,13 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
     ("draft_tokens", _named("num_speculative_tokens", "num_spec_tokens"), _count),
     ("nnodes", _named("nnodes"), _count),
     ("dense_ranks", _named("moe_dense_tp_size"), _count),
+    ("redundant_experts", _named("ep_num_redundant_experts", "num_redundant_experts"), _count),
     ("blocks_asked", _named("num_gpu_blocks_override"), _count),
     ("device", _named("device_config", "device"), lambda word: word.lower()),
 )  # fmt: skip
 
 _UNSET_RANKS = re.compile(r"--?(?:tensor[-_]parallel(?:[-_]size)?|tp(?:[-_]size)?)[ =]\s{0,3}['\"]?\$")
 """Ranks from a variable that nothing sets."""
-_SWITCHES = {"speculative": "draft", "num_speculative_tokens": "draft", "enable_lora": "adapters",
-             "lora_modules": "adapters", "lora_paths": "adapters", "lora_dirs": "adapters",
-             "enable_dp_lm_head": "dp_head", "enable_dp_attention": "dp_attention", "enable_attention_dp": "dp_attention",
-             "cpu_offload": "offload", "kt_weight_path": "offload", "offload_": "offload"}  # fmt: skip
-"""Arguments that put something on a GPU beside the model, or take some of it away, by how their names begin."""
-_SERVED = re.compile(r"\[?['\"]?([\w./-]{1,200})")
-_NO_DRAFT = re.compile(r"['\"]?method['\"]?\s{0,3}[=:]\s{0,3}['\"]?(?:ngram|suffix|prompt_lookup)|ngram|NGRAM")
-_DRAFTS = (
-    ("draft_tokens", re.compile(r"num_spec(?:ulative)?_tokens['\"]?\s{0,3}[=:]\s{0,3}(\d{1,3})"), whole),
-    ("draft_method", re.compile(r"method['\"]?\s{0,3}[=:]\s{0,3}['\"]?(\w{1,40})"), str),
-)
-"""What a draft's own arguments say of it."""
 _MARLIN = re.compile(r"leveraging the Marlin kernel|Using Marlin backend|Using '?MARLIN'? Mxfp4")
 _NPU = ("device_config=npu", "Ascend", "Capture npu graph", "Capturing npu graph")
 _ROCM = ("platform rocm", "[rocm.py:", "on ROCm")
@@ -186,7 +175,7 @@ def heard(settings: Settings, line: LogLine) -> Settings:
     if stated or is_launch(text):
         known = settings.stated or _UNSET_RANKS.search(text) is None
         changes.update(_arguments(without_nested(text)))
-        changes.update(_switched(text, any(mark in text for mark in _WHOLE)))
+        changes.update(switched(text, any(mark in text for mark in _WHOLE)))
         changes.update(stated=known, resolved=settings.resolved or "with config:" in text)
     changes.update(_model(settings, without_nested(text) if stated else text, stated))
     changes.update(_asides(settings, text))
@@ -230,29 +219,6 @@ def _arguments(text: str) -> dict[str, object]:
             value = convert(match.group(1).rstrip(".:"))
             if value is not None:
                 changes[name] = value
-    return changes
-
-
-def _switched(text: str, whole_list: bool) -> dict[str, object]:
-    """What the arguments switch on: by name what rules here know, and the names of all that none knows."""
-    given = {name: value for name, value in arguments(text).items() if is_on(value)}
-    changes: dict[str, object] = {}
-    for name, value in given.items():
-        switch = next((of for prefix, of in _SWITCHES.items() if name.startswith(prefix)), None)
-        if switch == "draft":
-            changes |= {
-                of: convert(match[1]) for of, pattern, convert in _DRAFTS if (match := pattern.search(value))
-            }
-        if switch and not (switch == "draft" and _NO_DRAFT.search(value)):
-            changes[switch] = True
-    if method := changes.get("draft_method"):
-        changes["draft_method"] = "mtp" if str(method).endswith("mtp") else method
-    if "deepep" in given.get("moe_a2a_backend", "") or "deepep" in given.get("all2all_backend", ""):
-        changes["deepep"] = True
-    if served := _SERVED.match(given.get("served_model_name", "")):
-        changes["served_name"] = served[1]
-    if names := unknown(given, whole_list):
-        changes["unknown"] = names
     return changes
 
 
