@@ -12,7 +12,7 @@ from functools import cached_property
 from core.errors import OutOfRangeError, Remark, ShardlabError, UnreadableTextError, remark
 from core.models.kv_cache import BLOCK_TOKENS, hybrid_block_tokens, state_bytes_per_sequence
 from core.models.loaded_weights import Stage, rank_tensors, stages
-from core.specs import ModelSpec
+from core.specs import CompressedSpec, ModelSpec
 from core.startup_log.figures import printed
 from core.startup_log.records import (
     Doubt,
@@ -165,6 +165,12 @@ class Basis:
     def windowed(self) -> bool:
         """Whether some layers see only a window, or may: gpt-oss with its sinks, Gemma 2 and 3."""
         return self.model is None or self.model.windowed_layers > 0
+
+    @property
+    def compressed(self) -> bool:
+        """Whether layers keep rows of several kinds, some for several tokens at once: DeepSeek-V4's."""
+        kinds = () if self.model is None else self.model.kinds_of()
+        return any(isinstance(kind.mixer, CompressedSpec) for kind, _ in kinds)
 
     @property
     def layouts(self) -> tuple[tuple[Remark, Settings], ...]:

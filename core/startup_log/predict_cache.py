@@ -138,6 +138,8 @@ def _count_doubts(basis: Basis, figure: Figure, value: float, left: tuple[Pair, 
     if shared > 1 and figure.quantity == "kv_tokens":  # two starts may stand in one text, one of them without
         low, high = within(value / shared, figure.step)
         doubts.append(Doubt(remark("startup_log.context_not_shared", ranks=shared), low, high))
+    if basis.compressed:
+        doubts.append(Doubt(remark("startup_log.rows_of_kinds")))
     if basis.windowed:
         doubts.append(Doubt(remark("startup_log.windows_keep_less"), low=value))
     if basis.settings.padded_layers:
@@ -219,7 +221,8 @@ def cache_size(basis: Basis, figure: Figure) -> Prediction:
     each = _pool_bytes(basis, figure, page)
     halves = 2 if figure.kind in ("k", "v") else 1
     value = ((figure.tokens or 0) + page) * each / halves / GIB
-    doubts = [*_trt_doubts(basis, figure), *basis.doubts]
+    rows = [Doubt(remark("startup_log.rows_of_kinds"))] if basis.compressed else []
+    doubts = [*rows, *_trt_doubts(basis, figure), *basis.doubts]
     formula = remark("startup_log.tokens_by_bytes", tokens=figure.tokens, token_bytes=round(each / halves))
     return Prediction(value, formula, *within(value, figure.step), tuple(doubts))
 

@@ -156,3 +156,15 @@ def test_a_folder_without_a_name_is_known_by_what_it_is_served_as():
     report = read_log(text)
     assert report.model.key == "qwen3-8b"
     assert [check.verdict for check in report.checks] == ["unexplained"]
+
+
+def test_a_cache_of_rows_of_several_kinds_is_never_off():
+    """DeepSeek-V4 on two H20: 7.71 GiB left, 150,992 tokens printed, whose layout the log does not say."""
+    text = (
+        "INFO 10-01 10:00:01 [core.py:123] Initializing a V1 LLM engine (v0.33.0) with config:"
+        " model='deepseek-ai/DeepSeek-V4-Flash', max_seq_len=121344, tensor_parallel_size=2, kv_cache_dtype=fp8\n"
+        "INFO 10-01 10:00:30 [gpu_worker.py:773] Available KV cache memory: 7.71 GiB\n"
+        "INFO 10-01 10:00:30 [kv_cache_utils.py:1147] GPU KV cache size: {} tokens\n"
+    )
+    for tokens in ("150,992", "324,928", "90,000"):
+        assert "off" not in verdicts(text.format(tokens))["kv_tokens"]
