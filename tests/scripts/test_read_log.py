@@ -50,7 +50,18 @@ def test_a_log_that_agrees_ends_in_nought(capsys, log):
     status, found = printed(capsys, log("3.7418"))
     assert status == 0
     head = ["schema_version", "inputs"]
-    assert list(found) == [*head, "engine", "version", "model", "tp_size", "pp_size", "checks", "notes", "crash", "off"]
+    assert list(found) == [
+        *head,
+        "engine",
+        "version",
+        "model",
+        "tp_size",
+        "pp_size",
+        "checks",
+        "notes",
+        "crash",
+        "off",
+    ]
     assert (found["engine"], found["version"], found["model"]) == ("vllm", "0.6.3", "llama-3-8b")
     assert (found["tp_size"], found["pp_size"]) == (4, 1)
     (check,) = found["checks"]
