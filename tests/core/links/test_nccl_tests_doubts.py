@@ -121,7 +121,7 @@ def test_a_table_of_which_every_row_is_wrong_is_a_table_still():
 
 def test_a_check_that_failed_is_a_headline_without_a_row_too():
     found = only(table().replace("values : 0 OK", "values : 7 FAILED"))
-    assert found.corrupts and not found.wrong_sums
+    assert (found.corrupts, found.wrong_sums) == (True, 0)
     assert words(found.warnings)[0].startswith("this network corrupts data")
 
 
