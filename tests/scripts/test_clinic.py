@@ -86,7 +86,7 @@ def test_the_cure_stands_beside_a_causes_code(capsys, monkeypatch):
     """Copies that never arrive: ACS or the IOMMU is in the way, and turning P2P off is the test."""
     text = "\n".join(examine("silent_init", measured_all_reduces()).log).encode()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
-    clinic.main(["--hang", "-"])
+    main(["--hang", "-"])
     out = capsys.readouterr().out
     said = out[out.index("p2p_blocked") : out.index("shm_small")]
     assert "(ACS)" in said
