@@ -14,6 +14,7 @@ from scripts.completion import SHELLS, completion
 from scripts.terminal import Parser, run
 
 COMMANDS: Mapping[str, str] = {
+    "doctor": "read this machine, and plan for it",
     "plan": "place a model on a cluster",
     "load": "a plan when requests arrive at random",
     "race": "plans under one stream of requests",

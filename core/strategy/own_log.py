@@ -70,12 +70,14 @@ def read_own_log(log: str) -> OwnLog:
     granted = [figure(match[2]) * GIB for match in _GRANTED.finditer(log)]
     shares = [figure(match[1]) for match in _SHARE.finditer(log)]
     return OwnLog(
-        *(max(_sizes(pattern, log), default=None) for pattern in (_PEAK, _NON_TORCH, _GRAPHS)),
-        min(_sizes(_LEFT, log), default=None),
-        max(_sizes(_WEIGHTS, log), default=None),
-        max(granted, default=None),
-        min(_sizes(_TOTAL, log), default=None),
-        shares[-1] if shares else None,
+        peak=max(_sizes(_PEAK, log), default=None),
+        non_torch=max(_sizes(_NON_TORCH, log), default=None),
+        graphs=max(_sizes(_GRAPHS, log), default=None),
+        left=min(_sizes(_LEFT, log), default=None),
+        weights=max(_sizes(_WEIGHTS, log), default=None),
+        granted=max(granted, default=None),
+        total=min(_sizes(_TOTAL, log), default=None),
+        share=shares[-1] if shares else None,
     )
 
 
