@@ -9,18 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from core.errors import OutOfRangeError, Remark, ShardlabError, UnreadableTextError, remark
+from core.errors import OutOfRangeError, Remark, ShardlabError, remark
 from core.models.kv_cache import BLOCK_TOKENS, hybrid_block_tokens, state_bytes_per_sequence
 from core.models.loaded_weights import Stage, rank_tensors, stages
 from core.specs import CompressedSpec, ModelSpec
-from core.startup_log.figures import printed
+from core.startup_log.one_run import Run
 from core.startup_log.records import (
     Doubt,
     Engine,
-    Figure,
     Given,
     LogLine,
-    Memory,
     Prediction,
     Settings,
     UnpredictedError,
@@ -35,7 +33,7 @@ from core.startup_log.resolve import (
     rank_of,
     repository,
 )
-from core.startup_log.settings import heard, is_launch, merged
+from core.startup_log.settings import merged
 
 _ACCELERATOR_BLOCK = 128
 _DEVICES = ("npu", "hpu", "xpu", "tpu", "cpu", "neuron", "spyre")
@@ -48,23 +46,9 @@ ROW_BYTES = 256
 TOLERANCE = 0.005
 """What a size may miss by: half a percent."""
 
-LIMIT_RUNS = 500
 _MOST_NAMED = 4
 
 UNNAMED = remark("startup_log.unnamed_model")
-
-
-@dataclass(frozen=True)
-class Run:
-    """One start of an engine: its lines, what they print in their order, and what it was asked for."""
-
-    lines: tuple[LogLine, ...]
-    printed: tuple[Figure | Memory, ...]
-    settings: Settings
-
-    @cached_property
-    def figures(self) -> tuple[Figure, ...]:
-        return tuple(item for item in self.printed if isinstance(item, Figure))
 
 
 @dataclass(frozen=True)
@@ -215,27 +199,6 @@ def _layout(block_size: int | None, padded_rows: bool) -> Remark:
         "layout_blocks_and_rows" if block_size and padded_rows else "layout_blocks" if block_size else "layout_rows"
     )
     return remark(f"startup_log.{code}", block=block_size, row_bytes=ROW_BYTES)
-
-
-def runs(lines: Sequence[LogLine]) -> tuple[Run, ...]:
-    """The lines, cut where a command starts another run.
-
-    Raises UnreadableTextError where more are started than anyone does.
-    """
-    starts = sorted({0, *(index for index, line in enumerate(lines) if is_launch(line.text))})
-    if len(starts) > LIMIT_RUNS:
-        raise UnreadableTextError(f"{len(starts):,} commands are more than one log has; keep one start of it")
-    return tuple(_run(lines[start:end]) for start, end in zip(starts, [*starts[1:], len(lines)], strict=True))
-
-
-def _run(lines: Sequence[LogLine]) -> Run:
-    settings = Settings()
-    items: list[Figure | Memory] = []
-    for line in lines:
-        if line.text:
-            settings = heard(settings, line)
-            items += printed(line)
-    return Run(tuple(lines), tuple(items), settings)
 
 
 def basis_of(run: Run, others: Sequence[Run], given: Given) -> Basis:

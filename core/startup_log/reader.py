@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from core.errors import Remark, UnreadableTextError, once, remark
-from core.startup_log.basis import Basis, Run, basis_of, main_basis, runs
+from core.startup_log.basis import Basis, basis_of, main_basis
 from core.startup_log.checking import checks
 from core.startup_log.fatal import crash_of
 from core.startup_log.lines import LIMIT_LINES, read_lines
+from core.startup_log.one_run import Run, runs
 from core.startup_log.records import Check, Given, Memory, Report
 from core.startup_log.remarks import remarks
 from core.startup_log.services import services

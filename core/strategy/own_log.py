@@ -15,8 +15,8 @@ from core.errors import Remark, ShardlabError, UnreadableTextError, remark
 from core.placement.layout import Layout
 from core.placement.plan import Plan, Question
 from core.placement.rank_memory import Overhead, RankMemory, rank_memories
-from core.startup_log.basis import runs
 from core.startup_log.lines import read_lines
+from core.startup_log.one_run import runs
 from core.text.numbers import figure, whole
 from core.units import GIB
 
