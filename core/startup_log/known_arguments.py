@@ -47,7 +47,7 @@ _HARMLESS = (
     r"enable_prompt_tokens_details|enable_force_include_usage|enable_request_id_headers|enable_ssl_refresh|backend",
     r"gpus|ipc|shm_size|network|env|volume|entrypoint|runtime|restart|privileged|ulimit|cap_add|user|workdir|mount|init",
     r"warmups|skip_server_warmup|weight_version|constrained_json_\w{1,40}|decode_log_interval|numa_\w{1,40}|base_gpu_id|gpu_id_step",
-    r"kv_events_config|kv_transfer_config|disaggregation_\w{1,40}|enable_cache_report|preferred_sampling_params|crash_dump_\w{1,40}",
+    r"kv_events_config|enable_cache_report|preferred_sampling_params|crash_dump_\w{1,40}",
     r"use_v2_block_manager|preemption_mode|num_scheduler_steps|multi_step_stream_outputs|disable_async_output_proc",
     r"disable_frontend_multiprocessing|api_server_count|enable_log_\w{1,40}|generation_tokens_buckets|prompt_tokens_buckets",
     r"bucket_\w{1,40}|triton_attention_\w{1,40}|torch_compile_\w{1,40}|enable_torch_compile|disable_shared_experts_fusion|flashinfer_\w{1,40}",

@@ -138,6 +138,10 @@ def _count_doubts(basis: Basis, figure: Figure, value: float, left: tuple[Pair, 
     if shared > 1 and figure.quantity == "kv_tokens":  # two starts may stand in one text, one of them without
         low, high = within(value / shared, figure.step)
         doubts.append(Doubt(remark("startup_log.context_not_shared", ranks=shared), low, high))
+    if basis.settings.adapters:
+        doubts.append(Doubt(remark("startup_log.adapters")))
+    if basis.settings.offload:
+        doubts.append(Doubt(remark("startup_log.offloaded")))
     if basis.compressed:
         doubts.append(Doubt(remark("startup_log.rows_of_kinds")))
     if basis.windowed:
