@@ -88,6 +88,9 @@ _OUTLIVED = _any(
 )
 """What is printed by an engine that goes on, or that starts anew."""
 
+_WENT_ON = _any(r"Starting to load model|[Mm]odel loading took|Load weight end|Available KV cache memory")
+"""What one rank prints where another may have fallen: it outlives a record of an error, and no exception."""
+
 _Weight = Literal["error", "gone", "raised"]
 """How much a line says of a crash, the least first; as words they have the same order."""
 
@@ -122,6 +125,8 @@ def crash_of(lines: Sequence[LogLine]) -> Crash | None:
         elif line.text.endswith("KeyboardInterrupt"):  # its traceback is none of a crash
             fatal = [(one, said) for one, said in fatal if said != "error"]
         elif _OUTLIVED.search(line.text) or states(line.text):
+            fatal = []
+        elif fatal and _WENT_ON.search(line.text) and all(said == "error" for _, said in fatal):
             fatal = []
     if not fatal:
         return None

@@ -112,6 +112,13 @@ def test_an_error_before_the_cache_is_counted_is_no_crash():
     assert read_log(VLLM + before + SERVES).crash is None
 
 
+def test_a_record_of_an_error_that_a_rank_outlives_is_no_crash():
+    loaded = "(Worker_TP0 pid=3) INFO 10-01 10:00:20 [gpu_model_runner.py:1] Model loading took 15.27 GiB, 9 s\n"
+    record = f"{ERROR}Cannot use FA version 3 is not supported\n"
+    assert read_log(VLLM + record + loaded).crash is None
+    assert read_log(VLLM + f"{ERROR}ValueError: x\n" + loaded).crash is not None
+
+
 def test_the_line_that_a_crash_began_with_is_said_as_well():
     """Processes fall one after another: the last says that others are gone, the first says why."""
     text = (
