@@ -124,9 +124,11 @@ def crash_of(lines: Sequence[LogLine]) -> Crash | None:
             fatal.append((line, weight))
         elif line.text.endswith("KeyboardInterrupt"):  # its traceback is none of a crash
             fatal = [(one, said) for one, said in fatal if said != "error"]
-        elif _OUTLIVED.search(line.text) or states(line.text):
-            fatal = []
-        elif fatal and _WENT_ON.search(line.text) and all(said == "error" for _, said in fatal):
+        elif (
+            _OUTLIVED.search(line.text)
+            or states(line.text)
+            or (fatal and _WENT_ON.search(line.text) and all(said == "error" for _, said in fatal))
+        ):
             fatal = []
     if not fatal:
         return None
