@@ -11,8 +11,8 @@ from functools import partial
 
 from core.clinic import CASES, Case, examine
 from core.clinic.case import Picture
-from core.clinic.hang import judge_causes, next_test
-from core.clinic.hang_log import read_hang
+from core.clinic.hang import Finding, judge_causes, next_test, own_test
+from core.clinic.hang_log import HangLog, read_hang
 from core.clinic.three_waits import Knob, responses
 from core.collectives.custom_all_reduce import Machine, decide, kernel
 from core.scenario import Scenario
@@ -129,19 +129,35 @@ def _hang(options: Namespace) -> Computed:
     findings = judge_causes(log)
     test = next_test(findings)
     asks, command = (words("clinic", f"{kind}.{test.key}", {}) if test else "" for kind in ("test", "try"))
+    told = [_told(finding, log) for finding in findings]
 
     def show() -> None:
-        print_aligned([(finding.cause, finding.standing, finding.reason) for finding in findings])
+        for finding, cause in zip(findings, told, strict=True):
+            print(f"{finding.cause:<17} {finding.standing:<10} {finding.reason}")
+            if finding.standing != "excluded":
+                print(f"  {cause['says']}: {cause['why']}\n  cure: {cause['cure']}\n  test: {cause['try']}")
         print(f"\nnext: {asks} {command}" if test else "\nnothing left to tell apart")
 
     figures = {
         "world_size": log.world_size,
         "ranks": sorted(log.ranks),
         **picked(log, "hosts", "versions", "interfaces"),
-        "causes": [asdict(finding) for finding in findings],
+        "causes": [{**asdict(finding), **cause} for finding, cause in zip(findings, told, strict=True)],
         "next_test": {"key": test.key, "asks": asks, "command": command} if test else None,
     }
     return figures, show
+
+
+def _told(finding: Finding, log: HangLog) -> dict[str, str]:
+    """A cause in words: what it is, why it stands where it does, what mends it, and the test that isolates it."""
+    why = words("clinic", f"reason.{finding.reason}", {"log": log, "missing_ranks": str(len(log.missing))})
+    own = own_test(finding.cause)
+    return {
+        "says": words("clinic", f"cause.{finding.cause}", {}),
+        "why": why,
+        "cure": words("clinic", f"cure.{finding.cause}", {}),
+        "try": words("clinic", f"try.{own.key}", {}),
+    }
 
 
 def make_parser() -> Parser:

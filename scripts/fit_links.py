@@ -1,4 +1,7 @@
-"""A link out of a pasted table: `python -m scripts.fit_links nccl-tests.txt --predict 8192 16777216`."""
+"""A link out of a pasted table: `python -m scripts.fit_links nccl-tests.txt --predict 8192 16777216`.
+
+Exit status 1 where the run's own check found wrong sums: such a network is mended before it is measured.
+"""
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
@@ -10,7 +13,11 @@ from core.links.fit import LinkFit, predicted_us, spikes
 from core.links.fitted_tables import FittedTable, fitted_tables
 from core.units import GB, binary_bytes, plain
 from runtime.prose import explained, worded
-from scripts.terminal import Computed, Parser, command, picked, print_aligned, read_text, run
+from scripts.terminal import OFF, Computed, Parser, command, picked, print_aligned, read_text, run
+
+_HEADLINES = ("links.corrupts", "links.corrupts_somewhere")
+_EXACT = 1e-12
+"""A median error below this is what floats lose, and none of the fit's."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +48,8 @@ def _answer(options: Namespace) -> Computed:
     for size_bytes in options.predict:
         require_positive(predict=size_bytes)
     fitted = fit_file(options.file, options.predict)
-    return {"tables": [_as_json(entry) for entry in fitted]}, partial(_print_tables, fitted)
+    corrupts = any(entry.own.table.corrupts for entry in fitted)
+    return {"tables": [_as_json(entry) for entry in fitted], "corrupts": corrupts}, partial(_print_tables, fitted)
 
 
 def fit_file(path: str, sizes: Sequence[int]) -> list[Fitted]:
@@ -59,7 +67,7 @@ def fit_file(path: str, sizes: Sequence[int]) -> list[Fitted]:
 def _as_json(entry: Fitted) -> Mapping[str, object]:
     table, fit, handover = entry.own.table, entry.own.fit, entry.own.handover
     return {
-        **picked(table, "op", "ranks"),
+        **picked(table, "op", "ranks", "corrupts", "wrong_sums"),
         "rows": [picked(row, "size_bytes", "out_of_place_us", "in_place_us") for row in table.rows],
         "dropped": [{"line": dropped.line, "reason": worded(dropped)} for dropped in table.dropped],
         "warnings": entry.warnings,
@@ -76,11 +84,14 @@ def _numbers(fit: LinkFit) -> Mapping[str, object]:
     return {
         **picked(fit, "fixed_us", "alpha_us", "base_us"),
         "bandwidth_gb_s": None if bandwidth is None else bandwidth / GB,
-        **picked(fit, "median_relative_error"),
+        "median_relative_error": 0.0 if fit.median_relative_error < _EXACT else fit.median_relative_error,
     }
 
 
 def _print_tables(fitted: Sequence[Fitted]) -> None:
+    for number, entry in enumerate(fitted, start=1):
+        for headline in (worded(one) for one in entry.own.warnings if one.code in _HEADLINES):
+            print(f"table {number}: {headline}")
     heads = ("op", "ranks", "rows", "fixed µs", "α µs", "base µs", "GB/s", "median error")
     print_aligned([heads, *(_cells(entry) for entry in fitted)])
     for number, entry in enumerate(fitted, start=1):
@@ -93,8 +104,10 @@ def _print_tables(fitted: Sequence[Fitted]) -> None:
 def _cells(entry: Fitted) -> tuple[str, ...]:
     table, fit = entry.own.table, entry.own.fit
     numbers: list[object] = [None] * 5 if fit is None else list(_numbers(fit).values())
+    if numbers[-1] == 0:
+        numbers[-1] = "exact"
     heads = (table.op or "?", str(table.ranks or "?"), str(len(table.rows)))
-    return (*heads, *(plain(value) if isinstance(value, float | int) else "–" for value in numbers))
+    return (*heads, *(plain(one) if isinstance(one, float | int) else str(one or "–") for one in numbers))
 
 
 def make_parser() -> Parser:
@@ -107,7 +120,7 @@ def make_parser() -> Parser:
     return parser
 
 
-main = command(make_parser, _answer)
+main = command(make_parser, _answer, lambda told: OFF if told["corrupts"] else 0)
 
 if __name__ == "__main__":
     run(main)

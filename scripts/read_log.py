@@ -1,7 +1,7 @@
 """A startup log held to its model's config: `python -m scripts.read_log vllm.log --model qwen2-7b --tp 2 --json`.
 
-What the log says need not be given. Exit status 0 where nothing is off, 1 where something is, 2 where the file is
-no log that can be read. `-` reads standard input.
+What the log says need not be given. Exit status 0 where nothing is off, 1 where something is or where the log ends
+in a crash, whose last fatal line is quoted, 2 where the file is no log that can be read. `-` reads standard input.
 """
 
 from argparse import Namespace
@@ -33,23 +33,22 @@ def _model(options: Namespace) -> ModelSpec | None:
 
 
 def _report(report: Report) -> Mapping[str, object]:
-    keys = ("quantity", "rank", "logged", "predicted", "unit", "residual_fraction", "verdict", "line")
+    keys = ("quantity", "rank", "logged", "predicted", "unit", "residual_fraction", "verdict", "line", "service")
     return {
         **picked(report, "engine", "version"),
         "model": report.model.key if report.model else None,
         **picked(report, "tp_size", "pp_size"),
         "checks": [picked(check, *keys) for check in report.checks],
         "notes": _notes(report),
+        "crash": None if report.crash is None else {"line": report.crash.line, "text": report.crash.values["text"]},
     }
 
 
 def _print(report: Report) -> None:
     name = report.model.name if report.model else "a model that is not named"
-    print(
-        f"{report.engine} {report.version or ''}: {name}, TP {report.tp_size}, PP {report.pp_size}".replace(
-            " :", ":"
-        )
-    )
+    engine = " ".join(filter(None, (report.engine, report.version))) or "no engine is recognized"
+    sizes = f"{name}, TP {report.tp_size}, PP {report.pp_size}"
+    print(f"{engine}: {sizes}" if report.engine else engine)
     head = ("line", "quantity", "rank", "logged", "predicted", "residual", "verdict", "")
     if report.checks:
         print_aligned([head, *(_row(check) for check in report.checks)])
@@ -101,7 +100,7 @@ def _positive(text: str) -> int:
     return value
 
 
-main = command(make_parser, _answer, lambda told: OFF if told["off"] else 0)
+main = command(make_parser, _answer, lambda told: OFF if told["off"] or told["crash"] else 0)
 
 if __name__ == "__main__":
     run(main)

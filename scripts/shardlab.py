@@ -14,6 +14,7 @@ from scripts.completion import SHELLS, completion
 from scripts.terminal import Parser, run
 
 COMMANDS: Mapping[str, str] = {
+    "doctor": "read this machine, and plan for it",
     "plan": "place a model on a cluster",
     "ask": "a question answered as it is asked",
     "load": "a plan when requests arrive at random",

@@ -217,6 +217,6 @@ def _text(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def words(stem: str, block: str, fields: Mapping[str, str]) -> str:
+def words(stem: str, block: str, fields: Mapping[str, object]) -> str:
     """A block of prose as plain text. Raises KeyError for an unknown block, or a field that is not given."""
     return _MARKS.sub(lambda match: match[1] or match[2] or "", said(stem, block, **fields))

@@ -172,6 +172,11 @@ TESTS = (
 """In the order of what they cost: reading, asking the network, restarting with one thing changed."""
 
 
+def own_test(cause: Cause) -> Test:
+    """The test that tells one cause from all others."""
+    return next(test for test in TESTS if test.on_yes in (frozenset({cause}), _all_but(cause)))
+
+
 def next_test(findings: Collection[Finding], done: Collection[str] = ()) -> Test | None:
     """The test that splits what is left most evenly; with one supported cause, the test that isolates it.
 
@@ -181,8 +186,8 @@ def next_test(findings: Collection[Finding], done: Collection[str] = ()) -> Test
     left = {finding.cause for finding in findings if finding.standing != "excluded"}
     todo = [test for test in TESTS if test.key not in done]
     alone = supported if len(supported) == 1 else sorted(left)
-    if len(alone) == 1 and (own := [test for test in todo if test.on_yes in ({alone[0]}, _all_but(alone[0]))]):
-        return own[0]
+    if len(alone) == 1 and (own := own_test(alone[0])) in todo:
+        return own
     useful = [test for test in todo if 0 < len(test.on_yes & left) < len(left)]
     return min(useful, key=lambda test: abs(2 * len(test.on_yes & left) - len(left)), default=None)
 

@@ -126,6 +126,13 @@ class Topology:
         near = {nic for (_, nic), way in self.nic_links.items() if way in ("PIX", "PXB")}
         return tuple(nic for nic in self.nics if nic in near)
 
+    def part(self, gpus: Sequence[int]) -> "Topology":
+        """The same of some of its GPUs, numbered anew in their order."""
+        at = {gpu: index for index, gpu in enumerate(gpus)}
+        links = {(at[one], at[other]): way for (one, other), way in self.links.items() if {one, other} <= set(at)}
+        nic_links = {(at[one], nic): way for (one, nic), way in self.nic_links.items() if one in at}
+        return Topology(len(at), self.nics, links, nic_links)
+
     def _joined(self, one: int, other: int) -> bool:
         return _direct(self.links.get((min(one, other), max(one, other)), ""))
 

@@ -9,26 +9,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from core.errors import OutOfRangeError, Remark, ShardlabError, UnreadableTextError, remark
+from core.errors import OutOfRangeError, Remark, ShardlabError, remark
 from core.models.kv_cache import BLOCK_TOKENS, hybrid_block_tokens, state_bytes_per_sequence
 from core.models.loaded_weights import Stage, rank_tensors, stages
-from core.specs import ModelSpec
-from core.startup_log.figures import printed
+from core.specs import CompressedSpec, ModelSpec
+from core.startup_log.one_run import Run
 from core.startup_log.records import (
     Doubt,
     Engine,
-    Figure,
     Given,
     LogLine,
-    Memory,
     Prediction,
     Settings,
     UnpredictedError,
 )
-from core.startup_log.resolve import Ranks, Sizes, find_format, find_model, find_ranks, find_sizes, rank_of
-from core.startup_log.settings import heard, is_launch, merged
+from core.startup_log.resolve import (
+    Ranks,
+    Sizes,
+    find_format,
+    find_model,
+    find_ranks,
+    find_sizes,
+    rank_of,
+    repository,
+)
+from core.startup_log.settings import merged
 
 _ACCELERATOR_BLOCK = 128
+_DEVICES = ("npu", "hpu", "xpu", "tpu", "cpu", "neuron", "spyre")
+_DEVICE_BLOCKS = (16, 32, 64, 128, 256)
+"""What other devices' builds make a block. Source: check_and_update_config of vllm/platforms/."""
 _LATENT_BLOCKS = (64, 128)
 """FlashMLA's and CUTLASS's. Source: vllm/platforms/cuda.py, check_and_update_config. Releases 0.7.3 to 0.8.1 also
 pad a latent row to 256 bytes: VLLM_MLA_CUDA_MEM_ALIGN_KV_CACHE."""
@@ -36,22 +46,9 @@ ROW_BYTES = 256
 TOLERANCE = 0.005
 """What a size may miss by: half a percent."""
 
-LIMIT_RUNS = 500
+_MOST_NAMED = 4
 
 UNNAMED = remark("startup_log.unnamed_model")
-
-
-@dataclass(frozen=True)
-class Run:
-    """One start of an engine: its lines, what they print in their order, and what it was asked for."""
-
-    lines: tuple[LogLine, ...]
-    printed: tuple[Figure | Memory, ...]
-    settings: Settings
-
-    @cached_property
-    def figures(self) -> tuple[Figure, ...]:
-        return tuple(item for item in self.printed if isinstance(item, Figure))
 
 
 @dataclass(frozen=True)
@@ -83,6 +80,22 @@ class Basis:
     @property
     def world_size(self) -> int:
         return self.sizes.tp_size * self.sizes.pp_size
+
+    @property
+    def attention_ranks(self) -> int:
+        """Ranks that a layer's attention is over: a replica's, where attention is data-parallel."""
+        ranks, replicas = self.sizes.tp_size, self.settings.dp_size
+        if not self.settings.dp_attention:
+            return ranks
+        if replicas is None and self.settings.engine == "tensorrt-llm":  # there each rank is a replica
+            return 1
+        return max(1, ranks // (replicas or 1))
+
+    @property
+    def expert_ranks(self) -> int:
+        """Ranks that a mixture's experts are over: those of all replicas, whole experts to each or parts."""
+        replicas = 1 if self.settings.dp_attention else self.settings.dp_size or 1
+        return self.sizes.tp_size * replicas
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
@@ -138,11 +151,21 @@ class Basis:
         return self.model is None or self.model.windowed_layers > 0
 
     @property
+    def compressed(self) -> bool:
+        """Whether layers keep rows of several kinds, some for several tokens at once: DeepSeek-V4's."""
+        kinds = () if self.model is None else self.model.kinds_of()
+        return any(isinstance(kind.mixer, CompressedSpec) for kind, _ in kinds)
+
+    @property
     def layouts(self) -> tuple[tuple[Remark, Settings], ...]:
-        """How else a latent cache may be kept, where the log does not say: in a kernel's blocks, in padded rows."""
+        """How else a cache may be kept where a log does not say: a device's or a kernel's blocks, padded rows."""
         settings = self.settings
-        if settings.engine != "vllm" or self.model is None or not self.model.mla:
+        if settings.engine != "vllm" or self.model is None:
             return ()
+        if not self.model.mla:
+            sizes = _DEVICE_BLOCKS if settings.device in _DEVICES and not settings.block_size else ()
+            others = [size for size in sizes if size != self.block_tokens]
+            return tuple((_layout(size, False), replace(settings, block_size=size)) for size in others)
         blocks = (settings.block_size,) if settings.block_size else (None, *_LATENT_BLOCKS)
         rows = (False,) if settings.v1 else (False, True)
         return tuple(
@@ -165,7 +188,7 @@ class Basis:
         if self.model is None:
             return None
         try:
-            rank_tensors(self.model, self.sizes.tp_size, self.stages[0], self.weight_format or "bf16")
+            rank_tensors(self.model, self.attention_ranks, self.stages[0], self.weight_format or "bf16")
         except ShardlabError as error:
             return remark("startup_log.refusal", reason=ShardlabError(str(error)))
         return None
@@ -178,27 +201,6 @@ def _layout(block_size: int | None, padded_rows: bool) -> Remark:
     return remark(f"startup_log.{code}", block=block_size, row_bytes=ROW_BYTES)
 
 
-def runs(lines: Sequence[LogLine]) -> tuple[Run, ...]:
-    """The lines, cut where a command starts another run.
-
-    Raises UnreadableTextError where more are started than anyone does.
-    """
-    starts = sorted({0, *(index for index, line in enumerate(lines) if is_launch(line.text))})
-    if len(starts) > LIMIT_RUNS:
-        raise UnreadableTextError(f"{len(starts):,} commands are more than one log has; keep one start of it")
-    return tuple(_run(lines[start:end]) for start, end in zip(starts, [*starts[1:], len(lines)], strict=True))
-
-
-def _run(lines: Sequence[LogLine]) -> Run:
-    settings = Settings()
-    items: list[Figure | Memory] = []
-    for line in lines:
-        if line.text:
-            settings = heard(settings, line)
-            items += printed(line)
-    return Run(tuple(lines), tuple(items), settings)
-
-
 def basis_of(run: Run, others: Sequence[Run], given: Given) -> Basis:
     """A run with its basis. Where it names no model, what other runs of its engine say holds for it too.
 
@@ -208,6 +210,9 @@ def basis_of(run: Run, others: Sequence[Run], given: Given) -> Basis:
     ranks = find_ranks(run.lines)
     sizes = find_sizes(settings, ranks, given.tp_size, given.pp_size)
     spec, near = find_model(settings.model_path)
+    if spec is None and settings.served_name:  # a path such as /models/base, served under the model's own name
+        spec = find_model(settings.served_name)[0]
+        near = spec is not None
     line = run.lines[0].number if run.lines else 1
     if given.model is not None:
         if spec is not None and spec.key != given.model.key:
@@ -219,7 +224,9 @@ def basis_of(run: Run, others: Sequence[Run], given: Given) -> Basis:
             "dtype", given.dtype, "is none of bf16, fp16, fp32, fp8, int8, int4, awq, mxfp4, nvfp4"
         )
     unstated = () if sizes.stated else (Doubt(remark("startup_log.ranks_assumed", tp=sizes.tp_size)),)
-    doubts = (*unstated, *((Doubt(remark("startup_log.near_name")),) if near else ()))
+    names = ", ".join(settings.unknown[:_MOST_NAMED])
+    switched = (Doubt(remark("startup_log.switched_on", names=names)),) if names else ()
+    doubts = (*unstated, *((Doubt(remark("startup_log.near_name")),) if near else ()), *switched)
     driver = any("Worker" in speaker.speaker for speaker in run.lines)
     basis = Basis(run, settings, spec, sizes, ranks, form, near, given.dtype is not None, driver, doubts, ())
     return replace(basis, remarks=(*remarks, *_assumed(basis, line)))
@@ -247,7 +254,7 @@ def _assumed(basis: Basis, line: int) -> list[Remark]:
     if not basis.run.figures:
         return remarks
     if basis.model is None:
-        name = (basis.settings.model_path or "").rstrip("/").split("/")[-1]
+        name = repository(basis.settings.model_path or "").rstrip("/").split("/")[-1]
         code = "model_unset" if name.startswith("$") else "model_unknown" if name else "model_unnamed"
         remarks.append(remark(f"startup_log.{code}", line, name=name or None))
     elif basis.near:

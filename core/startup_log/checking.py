@@ -30,7 +30,7 @@ class _Pools:
 
 def checks(basis: Basis) -> list[Check]:
     """Every figure of a run, checked, in the order of its lines."""
-    drafts = _drafts(basis.run.figures)
+    drafts = _drafts(basis)
     own = [one for one in basis.run.figures if id(one) not in drafts]
     made = [
         one
@@ -55,26 +55,33 @@ def checks(basis: Basis) -> list[Check]:
     return results
 
 
-def _drafts(figures: tuple[Figure, ...]) -> set[int]:
-    """SGLang's figures of a draft model: weights of another type, and the cache allocated after them.
+def _drafts(basis: Basis) -> set[int]:
+    """SGLang's figures of a draft model: weights loaded second, and each cache but a rank's first once they are.
 
+    Releases load the draft before or after they allocate the model's own cache, which comes first either way.
     Where no weights are printed, a rank's second cache is the draft's: of as many tokens, and smaller.
     """
     main: str | None = None
-    latest: dict[str, str] = {}
-    largest: dict[tuple[str, str, int | None], float] = {}
+    loaded: dict[str, int] = {}
+    caches: dict[str, Figure] = {}
     drafts = set()
-    for figure in figures:
+    for figure in basis.run.figures:
         if figure.engine != "sglang" or figure.kind not in ("free_memory", "k", "v", "kv"):
             continue
         speaker = figure.line.speaker
         if figure.kind == "free_memory":
-            latest[speaker] = figure.line.text.partition("type=")[2].partition(",")[0]
-            main = main or latest[speaker]
-        else:
-            first = largest.setdefault((speaker, figure.kind, figure.tokens), figure.value)
-        of_another = main is not None and latest.get(speaker, main) != main
-        if of_another or (main is None and figure.tokens and figure.value < first):
+            kind = figure.line.text.partition("type=")[2].partition(",")[0]
+            main = main or kind
+            again = kind == main and not (basis.settings.draft and loaded.get(speaker) == 1)
+            loaded[speaker] = 1 if again else 2
+            if again:  # another start
+                caches.pop(speaker, None)
+            else:
+                drafts.add(id(figure))
+            continue
+        first = caches.setdefault(speaker, figure)
+        smaller = main is None and figure.tokens == first.tokens and figure.value < first.value
+        if first.line.number != figure.line.number and (loaded.get(speaker) == 2 or smaller):
             drafts.add(id(figure))
     return drafts
 
@@ -101,6 +108,8 @@ def _predicted(basis: Basis, start: Start, figure: Figure, pools: _Pools) -> Pre
         return predict_cache.cpu_blocks(basis, figure)
     if figure.quantity == "max_concurrency":
         return predict_cache.concurrency(basis, figure, _counted(basis, start, figure))
+    if figure.quantity == "state_gib":
+        return predict_cache.states(basis, figure)
     if figure.quantity == "kv_size_gib":
         # SGLang once printed the tokens on a line of their own, after it
         after = pools.counts.after(figure.line) if figure.tokens is None else None
@@ -165,6 +174,8 @@ def _counted(basis: Basis, start: Start, figure: Figure) -> int | None:
 def _pool(basis: Basis, figure: Figure, pools: _Pools) -> Prediction:
     """Tokens of a pool, from the line before it that allocates it."""
     made = pools.made.before(figure.line)
+    if figure.engine == "sglang" and basis.windowed:  # layers with a window have a cache and a count of their own
+        made = next((one for one in pools.made.figures if one.tokens == figure.value), made)
     if made is not None and made.tokens is not None and figure.engine == "sglang":
         return same_count(made.tokens, remark("startup_log.tokens_allocated"))
     if made is None or made.kind != "pool_bytes":
@@ -189,7 +200,9 @@ def _check(basis: Basis, figure: Figure, outcome: Outcome) -> Check:
     predicted = None if isinstance(outcome, Remark) or verdict == "unexplained" else outcome.value
     residual = None if predicted is None else _residual(figure.value, predicted)
     text, line = masked(figure.line.text[:_SHOWN]), figure.line.number
-    return Check(figure.quantity, rank, logged, predicted, residual, verdict, line, formula, text)
+    return Check(
+        figure.quantity, rank, logged, predicted, residual, verdict, line, formula, text, figure.line.service
+    )
 
 
 def _verdict(figure: Figure, outcome: Outcome) -> tuple[Verdict, Remark]:

@@ -47,17 +47,23 @@ _FIGURES: tuple[tuple[Quantity, FigureKind, Engine, re.Pattern[str]], ...] = tup
         ("weights_gib", "allocated", "tensorrt-llm",
          rf"Memory used after loading model weights \(inside torch\)[^:]{{0,80}}: {_SIZE}"),
         ("weights_gib", "engine_file", "tensorrt-llm", rf"Loaded engine size: {_SIZE}"),
-        ("kv_tokens", "tokens", "vllm", rf"GPU KV cache size: {_N} tokens"),
+        ("kv_tokens", "tokens", "vllm",
+         rf"(?:(?P<device>[A-Za-z]\w{{0,15}}(?: ?[+&/] ?\w{{1,15}}){{0,2}}) )?\bKV cache size: {{1,4}}{_N} tokens"),
         # a Markdown heading eats the leading "# "
-        ("gpu_blocks", "blocks", "vllm", rf"\b(?i:gpu|cuda|rocm|npu|hpu|xpu|neuron) blocks: {_N}"),
+        ("gpu_blocks", "blocks", "vllm",
+         rf"\b(?i:gpu|cuda|rocm|npu|hpu|xpu|tpu|mps|neuron|spyre|device) blocks: {_N}"),
         ("cpu_blocks", "cpu", "vllm", rf"# CPU blocks: {_N}(?![\d.])"),
-        ("gpu_blocks", "initialised", "vllm", rf"num_gpu_blocks is:?\s{{0,3}}{_N}"),
+        ("gpu_blocks", "initialised", "vllm", rf"num_(?:gpu|device)_blocks is:?\s{{0,3}}{_N}"),
         ("max_concurrency", "concurrency", "vllm",
          rf"Maximum concurrency for {_TOKENS} tokens per request: (?P<times>{_NUMBER})x"),
         ("kv_size_gib", "k", "sglang",
          rf"KV Cache is allocated\.{_DTYPE}(?: #tokens: {_TOKENS},)? K size: {_SIZE},"
          rf" V size: (?P<v_size>{_NUMBER})\s{{0,2}}(?P<v_unit>GB|GiB|MB|MiB)\b"),
         ("kv_size_gib", "kv", "sglang", rf"KV Cache is allocated\.{_DTYPE} #tokens: {_TOKENS}, KV size: {_SIZE}"),
+        ("state_gib", "states", "sglang",
+         rf"Mamba Cache is allocated\. (?:max_mamba_cache_size: {_TOKENS}, )?"
+         rf"conv_state size: (?P<more_size>{_NUMBER})\s{{0,2}}(?P<more_unit>GB|GiB|MB|MiB),"
+         rf" ssm_state size: {_SIZE}"),
         ("kv_tokens", "pool", "sglang", rf"max_total_num_tokens={_N}"),
         ("kv_size_gib", "kv", "tensorrt-llm", rf"Allocated {_SIZE} for max tokens in paged KV cache \({_TOKENS}\)"),
         ("bytes_per_token", "pool_bytes", "tensorrt-llm", r"Allocate (?P<count>\d{1,15}) bytes for k/v cache"),
@@ -65,10 +71,14 @@ _FIGURES: tuple[tuple[Quantity, FigureKind, Engine, re.Pattern[str]], ...] = tup
         ("bytes_per_token", "kv", "tensorrt-llm", r"\bkv size (?:per token )?is (?P<count>\d{1,12})\b"),
     )
 )  # fmt: skip
-"""Every wording of every release: what is counted, how the engine came by it, whose words, the words."""
+"""Every wording of every release: what is counted, how the engine came by it, whose words, the words.
 
-_GATE = re.compile(r"took|take |usage=|Actual usage|engine size|KV cache|KV Cache|k/v cache|blocks|oncurrency|"
-                   r"num_tokens|kv_cache_size|kv_cache_memory|kv size|Available memory|model weights")  # fmt: skip
+A device's name in them is a slot: engines print XPU, TPU or NPU where CUDA's builds print GPU.
+"""
+
+_GATE = re.compile(r"took|Mamba Cache|take |usage=|Actual usage|engine size|KV cache|KV Cache|k/v cache|blocks|"
+                   r"oncurrency|num_tokens|kv_cache_size|kv_cache_memory|kv size|Available memory|"
+                   r"model weights")  # fmt: skip
 
 
 def printed(line: LogLine) -> Iterator[Figure | Memory]:
@@ -95,7 +105,10 @@ def _figures(
         value, step = _whole(count), 1
     else:
         value, step = _size(values)
-    yield Figure(quantity, kind, value, step, line, engine, tokens, values.get("dtype"))
+    if "more_size" in values:
+        more, its_step = _size(values, "more_")
+        value, step = value + more, step + its_step
+    yield Figure(quantity, kind, value, step, line, engine, tokens, values.get("dtype"), values.get("device") or "")
     if "v_size" in values:
         yield Figure(quantity, "v", *_size(values, "v_"), line, engine, tokens, values.get("dtype"))
 

@@ -1,6 +1,7 @@
 """A log as it is posted, line by line: colours, quote marks, and the prefixes of whatever passed it on, taken off.
 
-What is shown of it gives away nobody: hosts, addresses, folders, users and keys are covered.
+What is shown of it gives away nobody: hosts, addresses, folders, users and keys are covered. The name of a
+container, a pod or a unit is taken off too, and kept as the line's service: two engines may print into one text.
 
 A terminal of fixed width cuts a long line anywhere, in the middle of a word too; an editor breaks it at a space.
 Both are put together again. No expression here can backtrack: each has one way to match.
@@ -10,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from core.startup_log.arguments import opens_call
 from core.startup_log.records import LogLine
 from core.text.lines import CONTAINER, LONGEST_LINE, without_colours, without_tags
 from core.text.numbers import whole
@@ -21,19 +23,36 @@ _COMMENTED = re.compile(
     r"|\[(?:\d{4}-|TensorRT|TRT))"
 )
 _FENCE = re.compile(r"^\s{0,8}(?:```|~~~)")
-_POD = re.compile(r"^\[?pods?/[\w./-]{1,160}\]? ")
-_JOURNAL = re.compile(r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,80} [\w@./-]{1,80}(?:\[\d{1,9}\])?: ")
-_ISO = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.,]{8,20}(?:Z|[+-]\d\d:?\d\d)? +(?:std(?:out|err) F )?")
+_POD = re.compile(r"^\[?(pods?/[\w./-]{1,160})\]? ")
+_JOURNAL = re.compile(
+    r"^(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,9})?|\d{4}-\d\d-\d\dT[\d:.,]{8,20}(?:Z|[+-]\d\d:?\d\d)?)"
+    r" ([\w.-]{1,80} [\w@./-]{1,80})(?:\[\d{1,9}\])?: "
+)
+_ISO = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.,]{8,20}(?:Z|[+-]\d\d:?\d\d)? +(?:std(?:out|err) [FP] )?")
+_BEFORE = (_COMMENTED, CONTAINER, _POD, _JOURNAL, _ISO)
+"""What others put before a line, in any order: a group is the name of who printed it."""
+_MOST_BEFORE = 4
 _LAUNCHER = re.compile(r"^\[(?:rank|default)?(\d{1,4})\]:\s?|^\[\d{1,4},(\d{1,4})\]<std\w{2,4}>:\s?|^(\d{1,4}): ")
 _TAG = re.compile(
     r"\(((?:RayWorker\w{0,12}|VllmWorker\w{0,12}|Worker\w{0,24}|EngineCore\w{0,12}|APIServer\w{0,8}|pid=)[^()]{0,80})\)"
 )
+_TAGS = r"(?:\((?:RayWorker|VllmWorker|Worker|EngineCore|APIServer|pid=)[^()]{0,80}\)\s{0,2})"
+_DATED = (
+    rf"{_TAGS}{{0,3}}(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)\s{{1,4}}\d\d-\d\d \d\d:\d\d:\d\d"
+    r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\]| (?:DP|TP|PP|EP|CP)\d)"
+    r"|\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] \[TRT|\[TensorRT-LLM\]\["
+)
+_RECORD_START = re.compile(_DATED)
+"""The beginning of a record, wherever a bar, dots or another record without an end of line stands before it."""
+_PROGRESS = re.compile(rf"^[\s.·•=>#*%\d/:,<\[\]?|it_█▏▎▍▌▋▊▉~-]{{1,400}}(?={_TAGS}|$)")
+_MOST_REPAINTS = 8
 _SGLANG = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d((?: (?:DP|TP|PP|EP|CP)\d{1,4}){1,5})\]")
 _TRT = re.compile(r"\[RANK (\d{1,4})\]")
 _RECORD = r"(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)\b|\d{4}[-/]\d\d|[(\[]"
 _START = re.compile(
     rf"^\s{{0,12}}(?:$|{_RECORD}|[#*`~|>+-]|(?:WARN|FATAL|Traceback|Loading|Capturing)\b|\d{{1,3}}%"
-    r"|\w{1,60}(?:Error|Warning)\b|[\w.-]{1,80}:\d{1,9}:\d{1,9} \[|File \"|raise |return "
+    r"|(?:\w{1,40}\.){0,6}\w{1,60}(?:Error|Warning|Exception|Failed)\b|terminate called|command terminated"
+    r"|what\(\)|\d{1,4}\s{1,12}0x|(?:srun|vllm|docker): |[\w.-]{1,80}:\d{1,9}:\d{1,9} \[|File \"|raise |return "
     r"|vllm serve|sglang serve|trtllm|python|export |command=|[A-Z][A-Z\d_]{2,60}=\S)"
 )
 _SURE_START = re.compile(
@@ -51,34 +70,79 @@ LIMIT_LINES = 50_000
 
 
 def read_lines(text: str) -> list[LogLine]:
-    """The log's lines, decoration off and wrapped ones joined."""
-    return [_spoken(number, line) for number, line in _joined(list(_in_one_line(_plain(text))))]
+    """The log's lines, decoration off and wrapped ones joined, each service's by itself."""
+    printed: dict[str, list[tuple[int, str]]] = {}
+    for number, service, bare in _plain(text):
+        printed.setdefault(service, []).append((number, bare))
+    lines = [
+        _spoken(number, line, service)
+        for service, own in printed.items()
+        for number, line in _joined(list(_in_one_line(iter(own))))
+    ]
+    return sorted(lines, key=lambda line: line.number) if len(printed) > 1 else lines
 
 
-def _plain(text: str) -> Iterator[tuple[int, str]]:
-    """Each physical line with its number, without what was put before it."""
+def _plain(text: str) -> Iterator[tuple[int, str, str]]:
+    """Each physical line with its number and its service, without what was put before it."""
     for number, raw in enumerate(text.split("\n", LIMIT_LINES)[:LIMIT_LINES], 1):
-        # of a progress bar's repaints, of which one line may have thousands, the last ones
         if not raw:
-            yield number, raw
-        for piece in raw.rstrip("\r").rsplit("\r", 8)[-8:] if raw else ():
+            yield number, "", raw
+        for piece in _repaints(raw.rstrip("\r")) if raw else ():
             bare = without_colours(piece)
             if not piece.isascii():
                 bare = bare.replace("\u200b", "").replace("\xa0", " ")
                 bare = bare.strip()[1:].removesuffix("│").strip() if _FRAMED.match(bare) else bare
             if _FENCE.match(bare):
                 continue
-            bare = _QUOTE.sub("", without_tags(bare))
-            for prefix in (_COMMENTED, CONTAINER, _POD, _JOURNAL, _ISO):
-                bare = prefix.sub("", bare, 1)
-            yield number, bare[:LONGEST_LINE]
+            service, bare = _named(_QUOTE.sub("", without_tags(bare)))
+            for record in _records(bare):
+                yield number, service, record[:LONGEST_LINE]
+
+
+def _repaints(raw: str) -> list[str]:
+    """The pieces of a line that was painted over: all records, and the last of a bar's repaints."""
+    pieces = raw.split("\r")
+    if len(pieces) <= _MOST_REPAINTS:
+        return pieces
+    records = [piece for piece in pieces[:-_MOST_REPAINTS] if _RECORD_START.search(piece[:200])]
+    return [*records, *pieces[-_MOST_REPAINTS:]]
+
+
+def _named(bare: str) -> tuple[str, str]:
+    """The service that a line is of, and the line without all that others put before it."""
+    service = ""
+    for _ in range(_MOST_BEFORE):
+        match = next((match for prefix in _BEFORE if (match := prefix.match(bare))), None)
+        if match is None:
+            break
+        service = service or (match[1] if match.re.groups else "")
+        bare = bare[match.end() :]
+    return service, bare
+
+
+def _records(bare: str) -> Iterator[str]:
+    """A line parted where another record begins in it; progress before a record goes."""
+    at = 0
+    for match in _RECORD_START.finditer(bare):
+        if (before := bare[at : match.start()]).strip() and not _PROGRESS.fullmatch(before):
+            yield before
+        at = match.start()
+    rest = bare[at:]
+    tagged = _PROGRESS.match(rest)
+    yield rest[tagged.end() :] if tagged and tagged.end() < len(rest) else rest
 
 
 def _in_one_line(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """A manifest's command or a shell's array, of which each line is a word or a flag, in one line."""
+    """A manifest's command, a shell's array or a script's call, of which each line is a word or a flag, in one."""
     key, indent, number = "", 0, 0
     for line_number, bare in lines:
         if key and bare.lstrip().startswith("# "):
+            continue
+        if opens_call(key) and len(key) < LONGEST_LINE:
+            key = f"{key} {bare.strip()}"
+            if not opens_call(key):
+                yield number, key
+                key = ""
             continue
         if key.startswith("(") and len(key) < LONGEST_LINE and bare.strip() != ")":
             key = f"{key} {bare.strip()}"
@@ -95,6 +159,8 @@ def _in_one_line(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
             key, indent, number = f"{match[2]}:", len(match[1]), line_number
         elif _ARRAY.match(bare.rstrip()):
             key, number = "(", line_number
+        elif opens_call(bare):
+            key, number = bare.strip(), line_number
         else:
             yield line_number, bare
     if key:
@@ -132,7 +198,7 @@ def _cut_widths(lengths: list[int], starts: list[bool]) -> set[int]:
     return {width for width, times in long.items() if times >= 2 and (width >= near_longest or before[width] >= 2)}
 
 
-def _spoken(number: int, text: str) -> LogLine:
+def _spoken(number: int, text: str, service: str = "") -> LogLine:
     """A line with what its prefixes say of who printed it. A worker's is its own, whoever passes it on."""
     text = text[:LONGEST_LINE]
     launcher = _LAUNCHER.match(text)
@@ -153,6 +219,7 @@ def _spoken(number: int, text: str) -> LogLine:
         parts.get("TP"),
         parts.get("PP"),
         parts.get("rank=", whole(trt.group(1)) if trt else passed_on),
+        service,
     )
 
 

@@ -8,7 +8,12 @@ from dataclasses import replace
 from math import ceil, floor, isclose
 
 from core.errors import remark
-from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank
+from core.models.kv_cache import (
+    BLOCK_TOKENS,
+    kv_bytes_per_token_per_rank,
+    layer_token_bytes,
+    state_bytes_per_sequence,
+)
 from core.models.loaded_weights import Stage
 from core.models.parameters import dtype_bytes
 from core.startup_log.basis import ROW_BYTES, TOLERANCE, Basis, same_count, within
@@ -36,9 +41,7 @@ def token_bytes(basis: Basis, part: Stage | None = None, engine_dtype: str | Non
     dtype = _cache_dtype(engine_dtype or settings.kv_dtype, settings.dtype)
     if dtype is None:
         raise UnpredictedError(remark("startup_log.cache_dtype", dtype=engine_dtype or settings.kv_dtype))
-    ranks = basis.sizes.tp_size
-    if settings.dp_attention and settings.dp_size:
-        ranks = max(1, ranks // settings.dp_size)
+    ranks = basis.attention_ranks
     if spec.mla and _before_latent(settings):
         heads = spec.num_attention_heads / ranks
         return 2 * part.layers * heads * _PADDED_LATENT_HEAD * dtype_bytes(dtype)
@@ -125,6 +128,8 @@ def _count_doubts(basis: Basis, figure: Figure, value: float, left: tuple[Pair, 
         doubts.append(
             Doubt(remark("startup_log.ranks_hidden", hidden=hidden, ranks=basis.world_size), low, highest)
         )
+    if "+" in figure.device or "host" in figure.device.lower():
+        doubts.append(Doubt(remark("startup_log.host_counted", device=figure.device), low=value))
     if basis.settings.draft:
         doubts.append(Doubt(remark("startup_log.draft_cache"), high=value))
     if basis.settings.kv_dtype in (None, "auto") and basis.quantised:
@@ -133,6 +138,12 @@ def _count_doubts(basis: Basis, figure: Figure, value: float, left: tuple[Pair, 
     if shared > 1 and figure.quantity == "kv_tokens":  # two starts may stand in one text, one of them without
         low, high = within(value / shared, figure.step)
         doubts.append(Doubt(remark("startup_log.context_not_shared", ranks=shared), low, high))
+    if basis.settings.adapters:
+        doubts.append(Doubt(remark("startup_log.adapters")))
+    if basis.settings.offload:
+        doubts.append(Doubt(remark("startup_log.offloaded")))
+    if basis.compressed:
+        doubts.append(Doubt(remark("startup_log.rows_of_kinds")))
     if basis.windowed:
         doubts.append(Doubt(remark("startup_log.windows_keep_less"), low=value))
     if basis.settings.padded_layers:
@@ -210,13 +221,50 @@ def cache_size(basis: Basis, figure: Figure) -> Prediction:
     """A cache's bytes: its tokens, a page more in SGLang, by the bytes of a token; K and V are half of it each."""
     if basis.known_model and figure.tokens is None:
         raise UnpredictedError(remark("startup_log.no_tokens_said"))
-    each = token_bytes(basis, engine_dtype=figure.dtype)
     page = (basis.settings.page_size or 1) if figure.engine == "sglang" else 0
+    each = _pool_bytes(basis, figure, page)
     halves = 2 if figure.kind in ("k", "v") else 1
     value = ((figure.tokens or 0) + page) * each / halves / GIB
-    doubts = [*_trt_doubts(basis, figure), *basis.doubts]
+    rows = [Doubt(remark("startup_log.rows_of_kinds"))] if basis.compressed else []
+    doubts = [*rows, *_trt_doubts(basis, figure), *basis.doubts]
     formula = remark("startup_log.tokens_by_bytes", tokens=figure.tokens, token_bytes=round(each / halves))
     return Prediction(value, formula, *within(value, figure.step), tuple(doubts))
+
+
+def _pool_bytes(basis: Basis, figure: Figure, page: int) -> float:
+    """Bytes of a token in the cache of a line. SGLang keeps layers with a window in one of their own.
+
+    Source: sglang/srt/mem_cache/memory_pool.py, SWAKVPool.
+    """
+    each = token_bytes(basis, engine_dtype=figure.dtype)
+    spec = basis.known_model
+    if figure.engine != "sglang" or not spec.windowed_layers or spec.windowed_layers == spec.num_hidden_layers:
+        return each
+    seen = 0.0
+    dtype = _cache_dtype(figure.dtype or basis.settings.kv_dtype, basis.settings.dtype) or "bf16"
+    for kind, layers in spec.kinds_of():
+        if getattr(kind.mixer, "window", 0) > 0:
+            seen += layers * layer_token_bytes(kind, basis.attention_ranks, dtype)
+    halves = 2 if figure.kind in ("k", "v") else 1
+    per_token = figure.value * halves * GIB / ((figure.tokens or 0) + page)
+    return min((each, seen, each - seen), key=lambda size: abs(size - per_token))
+
+
+def states(basis: Basis, figure: Figure) -> Prediction:
+    """The states of a rank's layers that keep one, for as many requests as the line says, and a spare one.
+
+    Source: sglang/srt/mem_cache/memory_pool.py, MambaPool.
+    """
+    if figure.tokens is None or not basis.known_model:
+        raise UnpredictedError(remark("startup_log.no_requests_said"))
+    part = basis.largest_stage
+    each = state_bytes_per_sequence(basis.known_model, basis.attention_ranks, part.first_layer, part.layers)
+    if not each:
+        raise UnpredictedError(remark("startup_log.no_states"))
+    value = (figure.tokens + 1) * each / GIB
+    narrow = Doubt(remark("startup_log.states_may_be_narrow"), 0.4 * value, 0.65 * value)
+    formula = remark("startup_log.states_of_requests", requests=figure.tokens, state_bytes=round(each))
+    return Prediction(value, formula, *within(value, figure.step), (narrow, *basis.doubts))
 
 
 def bytes_per_token(basis: Basis, figure: Figure) -> Prediction:

@@ -1,11 +1,11 @@
 """A rank's weights predicted from the model's config, and what else may lie beside them."""
 
 from dataclasses import replace
-from math import inf
+from math import ceil, inf
 
 from core.errors import Remark, remark
 from core.models.checkpoint import may_be_of_meta
-from core.models.loaded_weights import Stage, loaded_weight_bytes, rank_tensors, reserved_bytes
+from core.models.loaded_weights import Stage, StoredTensor, allocated_bytes, rank_tensors, reserved_bytes
 from core.specs import ModelSpec
 from core.startup_log.basis import TOLERANCE, Basis, within
 from core.startup_log.records import Doubt, Figure, Prediction, UnpredictedError
@@ -23,8 +23,6 @@ def weights(basis: Basis, figure: Figure, stage: int | None) -> Prediction:
         name = basis.settings.quantization
         unnamed = remark("startup_log.quantisation_unnamed")
         raise UnpredictedError(remark("startup_log.quantisation_unknown", name=name) if name else unnamed)
-    if basis.settings.dp_attention:
-        raise UnpredictedError(remark("startup_log.attention_data_parallel"))
     figure = _as_measured(basis, figure)
     parts = [part for one in basis.candidate_stages(stage) for part in _as_made(basis, spec, one)]
     fp8 = basis.weight_format == "fp8"
@@ -33,8 +31,10 @@ def weights(basis: Basis, figure: Figure, stage: int | None) -> Prediction:
     size, where = min(candidates, key=lambda pair: abs(pair[0] - figure.value))
     doubts = (*_weight_doubts(basis, spec, figure, size), *basis.doubts)
     ranks = basis.sizes.tp_size
-    code = "weights_of_ranks" if ranks > 1 else "weights_of"
-    of = remark(f"startup_log.{code}", name=spec.name, format=basis.weight_format, ranks=ranks)
+    several = basis.attention_ranks != ranks or (spec.moe is not None and basis.expert_ranks != ranks)
+    code = "weights_of_parts" if several else "weights_of_ranks" if ranks > 1 else "weights_of"
+    parted = {"attention": basis.attention_ranks, "experts": basis.expert_ranks} if several else {}
+    of = remark(f"startup_log.{code}", name=spec.name, format=basis.weight_format, ranks=ranks, **parted)
     how = remark(f"startup_log.weights_{figure.kind}")
     formula = remark("startup_log.weights_where" if where else "startup_log.weights", of=of, where=where, how=how)
     return Prediction(size, formula, *within(size, figure.step), doubts)
@@ -68,15 +68,45 @@ def _as_made(basis: Basis, spec: ModelSpec, part: Stage) -> tuple[Stage, ...]:
 
 def _weights_of(basis: Basis, spec: ModelSpec, figure: Figure, part: Stage) -> tuple[float, Remark | None]:
     """GiB of a stage's weights as the engine measures them, and which layers they are."""
-    tp_size, dtype = basis.sizes.tp_size, basis.weight_format or "bf16"
     where = _where(part)
     if figure.kind == "free_memory":
-        rope_bytes = 4 if figure.engine == "sglang" else 0
-        return reserved_bytes(rank_tensors(spec, tp_size, part, dtype, rope_bytes)) / GIB, where
+        return reserved_bytes(_tensors(basis, spec, part, 4 if figure.engine == "sglang" else 0)) / GIB, where
+    tensors = _tensors(basis, spec, part)
     if figure.kind == "engine_file":
-        parts = rank_tensors(spec, tp_size, part, dtype)
-        return sum(t.copies * t.size_bytes for t in parts if t.name != "rotary table") / GIB, where
-    return loaded_weight_bytes(spec, tp_size, part, dtype) / GIB, where
+        return sum(t.copies * t.size_bytes for t in tensors if t.name != "rotary table") / GIB, where
+    return sum(t.copies * allocated_bytes(t.size_bytes) for t in tensors) / GIB, where
+
+
+def _tensors(basis: Basis, spec: ModelSpec, part: Stage, rope_bytes: int = 0) -> tuple[StoredTensor, ...]:
+    """A rank's tensors, whose attention, experts and rest may each be over ranks of their own.
+
+    With data-parallel attention the embedding is whole on each rank, and what is no attention is over all ranks of
+    a stage unless an argument says otherwise. Source: sglang/srt/models/deepseek_v2.py and layers/dp_attention.py;
+    of a vLLM with replicas, fused_moe/config.py, FusedMoEParallelConfig.make.
+    """
+    ranks, dtype, settings = basis.sizes.tp_size, basis.weight_format or "bf16", basis.settings
+    own = rank_tensors(spec, basis.attention_ranks, part, dtype, rope_bytes)
+    if (
+        basis.attention_ranks == ranks
+        and (spec.moe is None or basis.expert_ranks == ranks)
+        and not settings.redundant_experts
+    ):
+        return own
+    extra = (settings.redundant_experts or 0) / spec.moe.num_experts if spec.moe else 0.0
+    over: dict[str, float] = {"experts": basis.expert_ranks / (1 + extra)}
+    if settings.dp_attention:
+        trt = settings.engine == "tensorrt-llm"
+        over |= {"embedding": 1, "head": basis.attention_ranks if settings.dp_head or trt else ranks}
+        over |= {"mlp": settings.dense_ranks or (1 if trt else ranks), "shared": 1 if settings.deepep else ranks}
+    whole = {(t.name, t.group): t for t in rank_tensors(spec, 1, part, dtype, rope_bytes)}
+
+    def parted(tensor: StoredTensor) -> StoredTensor:
+        shares = over.get(tensor.group, over.get(tensor.name))
+        if shares is None:
+            return tensor
+        return replace(tensor, size_bytes=ceil(whole[tensor.name, tensor.group].size_bytes / shares))
+
+    return tuple(map(parted, own))
 
 
 def _where(part: Stage) -> Remark | None:
@@ -104,7 +134,8 @@ def _weight_doubts(basis: Basis, spec: ModelSpec, figure: Figure, size: float) -
         *((True, doubt) for doubt in _other_formats(basis, spec, figure)),
         (settings.draft and figure.kind != "free_memory", Doubt(remark("startup_log.draft_loaded"), low=size)),
         (settings.adapters, Doubt(remark("startup_log.adapters"), low=size)),
-        (experts, Doubt(remark("startup_log.experts_spread"), high=size)),
+        (experts, Doubt(remark("startup_log.experts_spread"))),
+        (settings.dp_attention, Doubt(remark("startup_log.attention_data_parallel"))),
         (settings.offload, Doubt(remark("startup_log.offloaded"), high=size)),
         (sees, Doubt(remark("startup_log.vision_tower"), low=size)),
     )  # fmt: skip

@@ -1,14 +1,17 @@
 """A log read: a text in, a report out."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from core.errors import Remark, UnreadableTextError, once, remark
-from core.startup_log.basis import Run, basis_of, main_basis, runs
+from core.startup_log.basis import Basis, basis_of, main_basis
 from core.startup_log.checking import checks
+from core.startup_log.fatal import crash_of
 from core.startup_log.lines import LIMIT_LINES, read_lines
+from core.startup_log.one_run import Run, runs
 from core.startup_log.records import Check, Given, Memory, Report
 from core.startup_log.remarks import remarks
+from core.startup_log.services import services
 from core.startup_log.variables import filled_in
 from core.text.lines import LONGEST_LINE
 from core.text.numbers import number
@@ -27,7 +30,8 @@ def read_log(text: str, given: Given | None = None) -> Report:
     A figure that the text ends in may have been cut, which is said: where it is the beginning of the one that was
     predicted it is left out, and where none was it stands.
 
-    Raises UnreadableTextError where no engine is recognized in it, OutOfRangeError for a weight format that is
+    Of a text that ends in a crash and names no engine only the crash is said.
+    Raises UnreadableTextError where neither is recognized in it, OutOfRangeError for a weight format that is
     unknown.
     """
     if len(text) > LIMIT_CHARACTERS:
@@ -36,18 +40,24 @@ def read_log(text: str, given: Given | None = None) -> Report:
     lines = [
         line for line in filled_in(read_lines(text)) if not line.text.startswith("#") or "blocks:" in line.text
     ]
-    starts = runs(lines)
+    engines_of = services(lines)
+    parts = [(one.name, runs(one.lines)) for one in engines_of]
+    crashes = [crash for one in engines_of if (crash := crash_of(one.lines)) is not None]
+    starts = tuple(run for _, own in parts for run in own)
     figures = sum(len(run.printed) for run in starts)
     if figures > LIMIT_FIGURES:
         raise UnreadableTextError(f"{figures:,} figures are more than a startup log has; keep one start of it")
     engines = [run.figures[0].engine for run in starts if run.figures]
     engine = next(iter((*engines, *(run.settings.engine for run in starts if run.settings.engine))), None)
+    if engine is None and crashes:
+        said = [each for crash in crashes for each in crash.remarks]
+        return Report(None, None, None, None, None, (), once([*said, *remarks(lines)]), crashes[-1].remarks[0])
     if engine is None:
         raise UnreadableTextError(
             "no line of vLLM, SGLang or TensorRT-LLM is recognized in this text;"
             " paste what the engine prints as it starts"
         )
-    bases = [basis_of(run, starts, given or Given()) for run in starts]
+    bases = [basis_of(run, own, given or Given()) for _, own in parts for run in own]
     main = main_basis(bases, engine)
     cut = [remark("startup_log.cut", LIMIT_LINES, lines=LIMIT_LINES)] if text.count("\n") >= LIMIT_LINES else []
     cut += [
@@ -74,10 +84,29 @@ def read_log(text: str, given: Given | None = None) -> Report:
         tp_size=main.sizes.tp_size,
         pp_size=main.sizes.pp_size,
         checks=tuple(check for check in checked if check not in unsure),
+        crash=crashes[-1].remarks[0] if crashes else None,
         remarks=once(
-            [*cut, *remarks(lines), *_no_room(starts), *(each for basis in bases for each in basis.remarks)]
+            [
+                *cut,
+                *(each for crash in crashes for each in crash.remarks),
+                *_named(parts, bases),
+                *remarks(lines),
+                *_no_room(starts),
+                *(each for basis in bases for each in basis.remarks),
+            ]
         ),
     )
+
+
+def _named(parts: Sequence[tuple[str, tuple[Run, ...]]], bases: Sequence[Basis]) -> Iterator[Remark]:
+    """What each engine of several is about."""
+    of_run = {id(basis.run): basis for basis in bases}
+    for name, own in parts if len(parts) > 1 else ():
+        main = next((basis for run in own if (basis := of_run[id(run)]).settings.model_path), None)
+        if name and main is not None:
+            model = main.model.name if main.model else main.settings.model_path
+            line = main.run.lines[0].number
+            yield remark("startup_log.service", line, service=name, model=model, tp=main.sizes.tp_size)
 
 
 def _may_be_cut(check: Check) -> bool:

@@ -9,7 +9,14 @@ from core.specs import ModelSpec
 
 Engine = Literal["vllm", "sglang", "tensorrt-llm"]
 Quantity = Literal[
-    "weights_gib", "kv_tokens", "gpu_blocks", "cpu_blocks", "max_concurrency", "kv_size_gib", "bytes_per_token"
+    "weights_gib",
+    "kv_tokens",
+    "gpu_blocks",
+    "cpu_blocks",
+    "max_concurrency",
+    "kv_size_gib",
+    "bytes_per_token",
+    "state_gib",
 ]
 Verdict = Literal["ok", "off", "unexplained"]
 
@@ -21,6 +28,7 @@ UNITS: dict[Quantity, str] = {
     "max_concurrency": "requests",
     "kv_size_gib": "GiB",
     "bytes_per_token": "bytes",
+    "state_gib": "GiB",
 }
 
 
@@ -28,6 +36,7 @@ UNITS: dict[Quantity, str] = {
 class LogLine:
     """A line without its decoration. `speaker` is the process that printed it, as the log tags it.
 
+    `service` is the container, the pod or the unit that whoever collected the log put before it.
     `number` counts lines of the text from one; of a wrapped line it is the first's.
     """
 
@@ -37,12 +46,14 @@ class LogLine:
     tp_rank: int | None = None
     pp_rank: int | None = None
     rank: int | None = None
+    service: str = ""
 
 
 @dataclass(frozen=True)
 class Settings:
     """What the engine was asked for, as far as the log says.
 
+    `unknown` are arguments that are on, and of which no prediction knows what they do to weights or a cache.
     `stated` where it lists its arguments, `resolved` where it prints the configuration they came to.
     """
 
@@ -50,6 +61,7 @@ class Settings:
     version: str | None = None
     v1: bool | None = None
     model_path: str | None = None
+    served_name: str | None = None
     dtype: str | None = None
     quantization: str | None = None
     kv_dtype: str | None = None
@@ -73,17 +85,23 @@ class Settings:
     adapters: bool = False
     offload: bool = False
     dp_attention: bool = False
+    dp_head: bool = False
+    dense_ranks: int | None = None
+    deepep: bool = False
+    redundant_experts: int | None = None
     padded_rows: bool = False
     padded_layers: bool = False
     marlin: bool = False
     rocm: bool = False
+    nnodes: int | None = None
+    unknown: tuple[str, ...] = ()
     stated: bool = False
     resolved: bool = False
 
 
 FigureKind = Literal[
     "allocated", "profiled", "free_memory", "engine_file", "tokens", "blocks", "initialised", "cpu", "concurrency",
-    "k", "v", "kv", "pool", "pool_bytes",
+    "k", "v", "kv", "pool", "pool_bytes", "states",
 ]  # fmt: skip
 
 
@@ -92,7 +110,7 @@ class Figure:
     """A number the log prints and a config may predict. `step` is one unit of its last printed digit.
 
     `kind` says how the engine came by it; `tokens` is a count printed with it (the length a concurrency is for,
-    the tokens a cache holds).
+    the tokens a cache holds), `device` whose memory is counted, in the engine's words.
     """
 
     quantity: Quantity
@@ -103,6 +121,7 @@ class Figure:
     engine: Engine
     tokens: int | None = None
     dtype: str | None = None
+    device: str = ""
 
 
 @dataclass(frozen=True)
@@ -159,7 +178,8 @@ Outcome = Prediction | Remark
 class Check:
     """One logged figure beside its prediction. `predicted` is None where nothing explains the figure.
 
-    `formula` says where the prediction comes from, or why there is none; `text` is the line, masked.
+    `formula` says where the prediction comes from, or why there is none; `text` is the line, masked; `service` who
+    printed it, where the text says.
     """
 
     quantity: Quantity
@@ -171,6 +191,7 @@ class Check:
     line: int
     formula: Remark
     text: str
+    service: str = ""
 
     @property
     def unit(self) -> str:
@@ -179,15 +200,16 @@ class Check:
 
 @dataclass(frozen=True)
 class Report:
-    """A log, read: what it is about, every figure's check, and what else it says."""
+    """A log, read: what it is about, every figure's check, what else it says, and the crash that it ends in."""
 
-    engine: Engine
+    engine: Engine | None
     version: str | None
     model: ModelSpec | None
     tp_size: int | None
     pp_size: int | None
     checks: tuple[Check, ...]
     remarks: tuple[Remark, ...]
+    crash: Remark | None = None
 
     def count(self, verdict: Verdict) -> int:
         """How many checks ended in `verdict`."""

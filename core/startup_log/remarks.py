@@ -56,6 +56,29 @@ _RULES: tuple[tuple[str, str, re.Pattern[str], Callable[[_Fields], _Fields]], ..
         ("tokens_below_request", "larger than the maximum number of tokens",
          r"max seq len \((?P<length>\d{1,9})\) is larger than the maximum number of tokens.{0,40}?"
          r"\((?P<have>\d{1,12})\)"),
+        ("free_below_asked", "Free memory on device",
+         r"Free memory on device \(?[\w:]{0,20}\)? ?\((?P<free>[\d.]{1,10})/(?P<total>[\d.]{1,10}) GiB\)"
+         r" on startup is less than desired GPU memory utilization "
+         r"\((?P<share>[\d.]{1,8}), (?P<asked>[\d.]{1,10}) GiB\)"),
+        ("scheduler_exception", "cheduler hit an exception", r"Scheduler hit an exception"),
+        ("no_static_memory", "mem-fraction-static",
+         r"Not enough memory\. Please try to increase --mem-fraction-static"),
+        ("nccl_failed", "CCL", r"[NRH]CCL error(?:\s|:|$)|nccl(?:System|Remote|Internal|UnhandledCuda)Error"),
+        ("watchdog", "Watchdog caught collective",
+         r"Watchdog caught collective operation timeout: .{0,60}?OpType=(?P<op>\w{1,40})"
+         r".{0,200}?Timeout\(ms\)=(?P<limit_ms>\d{1,12})"),
+        ("process_killed", "ill",
+         r"SIGKILL|OOMKilled|[Oo]ut of memory: Kill|^Killed$|signal: killed|exitcode: -9\b"),
+        ("illegal_access", "illegal memory access", r"illegal memory access"),
+        ("no_kernel_image", "no kernel image", r"no kernel image is available"),
+        ("too_few_gpus", "available GPUs",
+         r"[Ww]orld size \((?P<ranks>\d{1,5})\) .{0,40}?(?:number of )?available GPUs \((?P<gpus>\d{1,5})\)"),
+        ("port_taken", "ddress already in use", r"[Aa]ddress already in use"),
+        ("context_beyond", "greater than the derived",
+         r"\((?P<asked>\d{1,9})\) is greater than the derived (?:max_model_len|context_length)"
+         r" \((?:\w{1,40}=)?(?P<most>\d{1,9})"),
+        ("not_allowed", "", r"gated repo|401 Client Error|403 Client Error"),
+        ("old_driver", "river", r"NVIDIA driver on your system is too old|CUDA driver version is insufficient"),
         ("out_of_memory_at", "ut", rf"{_OUT}.{{0,60}}?Tried to allocate (?P<size>{_SIZE})"),
         ("out_of_memory", "ut", rf"{_OUT}(?!.{{0,60}}?Tried to allocate {_SIZE})"),
         ("no_cache_blocks", "No available memory for the cache blocks", "No available memory for the cache blocks"),

@@ -35,6 +35,11 @@ _PATH_HINTS = (
 )
 
 
+_CACHED = re.compile(r"(?:^|[/\\])models--([\w.-]{1,200})")
+"""A repository's folder in the cache of Hugging Face, whose last parts are `snapshots` and a hash."""
+_BRANCH = re.compile(r"(?:[/\\](?:snapshots|resolve|tree|blobs))?[/\\](?:[0-9a-f]{7,40}|main|master|latest|hf)$")
+
+
 @dataclass(frozen=True)
 class Sizes:
     """The ranks: how many ways a layer and the stack are cut, and whether the log says so."""
@@ -60,7 +65,7 @@ def find_model(path: str | None) -> tuple[ModelSpec | None, bool]:
     """The catalog's model for a path or a name, and whether only the end of the name says so."""
     if not path:
         return None, False
-    path = path.replace("___", ".")  # as ModelScope writes a folder
+    path = repository(path)
     try:
         return model(path), False
     except UnknownNameError:
@@ -69,6 +74,14 @@ def find_model(path: str | None) -> tuple[ModelSpec | None, bool]:
         if re.search(rf"(?:^|[-_.]){re.escape(key)}(?:-(?:instruct|chat|it|hf|base))?$", name):
             return MODELS[key], True
     return None, False
+
+
+def repository(path: str) -> str:
+    """A path without what a cache puts around a repository's name: `models--`, a snapshot's hash, a branch."""
+    path = path.replace("___", ".")  # as ModelScope writes a folder
+    if cached := _CACHED.search(path):
+        return cached[1].replace("--", "/", 1)
+    return _BRANCH.sub("", path.rstrip("/\\"))
 
 
 def _last_part(path: str) -> str:
@@ -84,7 +97,7 @@ def find_format(settings: Settings, spec: ModelSpec, given: str | None) -> str |
 def _format_said(settings: Settings, spec: ModelSpec) -> str | None:
     if spec.weight_dtype == "nvfp4":  # a config was given, as no row of the catalog is: it says what is left alone
         return spec.weight_dtype
-    name = _last_part(settings.model_path or "")
+    name = _last_part(repository(settings.model_path or ""))
     hint = next((key for pattern, key in _PATH_HINTS if pattern.search(name)), None)
     known = None if hint == "unknown" else hint
     if settings.quantization == "compressed-tensors":

@@ -8,7 +8,9 @@ import re
 from collections.abc import Callable
 from dataclasses import fields, replace
 
+from core.startup_log.arguments import called_with, is_call, without_nested
 from core.startup_log.records import Engine, LogLine, Settings
+from core.startup_log.switches import switched
 from core.text.numbers import figure, number, whole, whole_number
 
 _CUES: tuple[tuple[Engine, tuple[str, ...]], ...] = (
@@ -17,7 +19,7 @@ _CUES: tuple[tuple[Engine, tuple[str, ...]], ...] = (
     ("tensorrt-llm", ("TensorRT-LLM", "TRT-LLM", "tensorrt_llm", "TRTGptModel", "trtllm-")),
     ("vllm", ("vLLM", "vllm", "llm_engine.py", "model_runner.py", "kv_cache_utils.py", "gpu_worker.py",
               "gpu_executor.py", "executor_base.py", "worker.py:267", "custom_all_reduce.py", "parallel_state.py",
-              "pynccl.py", "# GPU blocks", "# cuda blocks", "# CUDA blocks", "GPU KV cache size",
+              "pynccl.py", "# GPU blocks", "# cuda blocks", "# CUDA blocks", " KV cache size:",
               "Maximum concurrency for", "Loading model weights took", "Model loading took",
               "Available KV cache memory", "model weights take", "must be divisible by tensor parallel size",
               "Hidden layers were unevenly", "LLM engine (")),
@@ -31,6 +33,8 @@ _CONTAINERS = ("docker run ", "podman run ", "command: ", "args: ")
 """What starts an engine by its image, whose own command goes before the flags."""
 _PRINTED = re.compile(r"\((?:Ray|Vllm|Worker|EngineCore|APIServer|pid=)|\[\d|INFO|WARN|ERROR|usage")
 _STATED = ("with config:", "server_args=", "non-default args", "args: Namespace(", "Namespace(", "args Namespace(")
+_WHOLE = ("with config:", "server_args=", "Namespace(")
+"""Where every argument is listed, as its default too."""
 _CACHEFLOW = ("server.py --model", ".cacheflow/")
 
 _QUOTED = r"(?:PosixPath\()?['\"]([^'\"]{1,300})['\"]"
@@ -95,18 +99,15 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
     ("swap_gib", _named("swap_space"), _gib),
     ("batched_tokens", _named("max_num_batched_tokens"), _count),
     ("draft_tokens", _named("num_speculative_tokens", "num_spec_tokens"), _count),
+    ("nnodes", _named("nnodes"), _count),
+    ("dense_ranks", _named("moe_dense_tp_size"), _count),
+    ("redundant_experts", _named("ep_num_redundant_experts", "num_redundant_experts"), _count),
     ("blocks_asked", _named("num_gpu_blocks_override"), _count),
     ("device", _named("device_config", "device"), lambda word: word.lower()),
 )  # fmt: skip
 
 _UNSET_RANKS = re.compile(r"--?(?:tensor[-_]parallel(?:[-_]size)?|tp(?:[-_]size)?)[ =]\s{0,3}['\"]?\$")
 """Ranks from a variable that nothing sets."""
-_ON = re.compile(r"(?<!\w)['\"]?(speculative_config|speculative_algorithm|enable_lora|enable_dp_attention"
-                 r"|cpu_offload_gb|kt_weight_path)['\"]?\s{0,3}[=:]\s{0,3}['\"]?([\w./]{1,60})|--(speculative-\w{1,40}|enable-lora|enable-dp-attention"
-                 r"|cpu-offload-gb|kt-weight-path)\b")  # fmt: skip
-_OFF = {"None", "False", "0", "null", "false"}
-_SWITCHES = {"speculative": "draft", "enable_lora": "adapters", "enable_dp_attention": "dp_attention",
-             "cpu_offload_gb": "offload", "kt_weight_path": "offload"}  # fmt: skip
 _MARLIN = re.compile(r"leveraging the Marlin kernel|Using Marlin backend|Using '?MARLIN'? Mxfp4")
 _NPU = ("device_config=npu", "Ascend", "Capture npu graph", "Capturing npu graph")
 _ROCM = ("platform rocm", "[rocm.py:", "on ROCm")
@@ -135,6 +136,7 @@ _ASIDES: tuple[tuple[str, str, re.Pattern[str], Callable[[str], object]], ...] =
     ("host_cache_gib", "CPU_KVCACHE_SPACE", re.compile(r"VLLM_CPU_KVCACHE_SPACE=['\"]?(\d{1,5})"), figure),
     ("device", "cpu", re.compile(r"(?:platform |\[|device_config=)(cpu)\b"), str),
     ("device", "cpu_", re.compile(r"\b(cpu)_(?:executor|worker)\.py"), str),
+    ("device", " KV cache size", re.compile(r"\b(?!GPU|CUDA)([A-Z]\w{1,9}) KV cache size:"), str.lower),
     ("dcp_size", "dcp_world_size", re.compile(r"KV cache size by the dcp_world_size (\d{1,5})"), whole),
     ("tp_size", "divisible", re.compile(r"must be divisible by tensor parallel size \((\d{1,5})\)"), whole),
 )
@@ -154,7 +156,13 @@ def is_launch(text: str) -> bool:
     """Whether the line is a command that starts an engine, and so another run."""
     flagged = " --model" in text or " --tensor-parallel-size" in text or " --tp" in text
     by_image = flagged and any(mark in text for mark in _CONTAINERS)
-    return (by_image or any(mark in text for mark in _LAUNCHES)) and not _PRINTED.match(text)
+    launched = by_image or any(mark in text for mark in _LAUNCHES) or is_call(text)
+    return launched and not _PRINTED.match(text)
+
+
+def states(text: str) -> bool:
+    """Whether the line says what an engine is asked for: a command, or a list of arguments."""
+    return any(mark in text for mark in _STATED) or is_launch(text)
 
 
 def heard(settings: Settings, line: LogLine) -> Settings:
@@ -166,8 +174,10 @@ def heard(settings: Settings, line: LogLine) -> Settings:
         changes.update(_engine(settings, text, engine))
     if stated or is_launch(text):
         known = settings.stated or _UNSET_RANKS.search(text) is None
-        changes.update(_arguments(text), stated=known, resolved=settings.resolved or "with config:" in text)
-    changes.update(_model(settings, text, stated))
+        changes.update(_arguments(without_nested(text)))
+        changes.update(switched(text, any(mark in text for mark in _WHOLE)))
+        changes.update(stated=known, resolved=settings.resolved or "with config:" in text)
+    changes.update(_model(settings, without_nested(text) if stated else text, stated))
     changes.update(_asides(settings, text))
     return replace(settings, **changes) if changes else settings  # type: ignore[arg-type]
 
@@ -209,10 +219,6 @@ def _arguments(text: str) -> dict[str, object]:
             value = convert(match.group(1).rstrip(".:"))
             if value is not None:
                 changes[name] = value
-    for word, value, flag in _ON.findall(text):
-        if flag or value not in _OFF:
-            name = (word or flag).replace("-", "_")
-            changes[next(field for prefix, field in _SWITCHES.items() if name.startswith(prefix))] = True
     return changes
 
 
@@ -220,6 +226,8 @@ def _model(settings: Settings, text: str, stated: bool) -> dict[str, object]:
     """The model's path: from a config line above all, else from the command, the banner, the loader."""
     if stated and (match := _MODEL.search(text)):
         return {"model_path": match.group(1)}
+    if is_call(text) and is_launch(text):
+        return {"model_path": called} if (called := called_with(text)) else {}
     if is_launch(text) and (match := _MODEL_FLAG.search(text) or _BEHIND_IMAGE.search(text)):
         return {"model_path": match.group(1)}
     if "vllm serve -" in text and (last := _last_word(text)):

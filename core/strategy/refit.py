@@ -5,7 +5,6 @@ constant of the step, the floor of a layer or, where even none is too slow, the 
 fitted so that the plan's own engine shows the median of what was measured.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -18,37 +17,24 @@ from core.links.fitted_tables import fitted_tables
 from core.placement.measured_load import predict_bench
 from core.placement.plan import Plan, Question, judge
 from core.placement.planner import Placement
-from core.placement.rank_memory import Overhead
 from core.placement.shortlist import shortlist
 from core.placement.under_load import place_under_load
 from core.serving.arrivals import seeded
 from core.serving.bench_reader import read_bench_results
 from core.serving.bench_results import BenchResult
 from core.steps.model import Efficiency
-from core.text.numbers import figure
-from core.units import GIB
+from core.strategy.own_log import overhead_of, with_log
 
 REFITTED = Band(0.75, 1.34)
 """Eight in ten other times of a source and model, as multiples of what one time of it predicts of them.
 
 Source: the decode times that ship with the project, 14 sources and models of three and more; see the test.
 """
+__all__ = ["REFITTED", "Refit", "overhead_of", "refit", "said_of", "settled_refit"]
 MOST_RESULTS = 5
 MOST_FLOOR_S = 2e-3
 MOST_REQUESTS = 400
 _HALVINGS = 10
-_SIZE = r"(\d{1,4}(?:\.\d{1,6})?) ?Gi?B"
-_PEAK, _NON_TORCH, _GRAPHS, _LEFT, _WEIGHTS = (
-    re.compile(pattern)
-    for pattern in (
-        rf"activation peak memory takes {_SIZE}|{_SIZE} for peak activation",
-        rf"non_torch_memory takes {_SIZE}|{_SIZE} for non-torch memory",
-        rf"Graph capturing finished in \d{{1,6}} secs?, took {_SIZE}|{_SIZE} for CUDAGraph memory"
-        rf"|Capture cuda graph end\..{{0,200}}?mem usage={_SIZE}",
-        rf"Available KV cache memory: {_SIZE}|reserved for KV Cache is {_SIZE}",
-        rf"(?:Loading model weights|[Mm]odel loading) took (?:in total )?{_SIZE}|model weights take {_SIZE}",
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -80,15 +66,15 @@ def refit(question: Question, log: str = "", table: str = "", bench: str = "", s
     before = place_under_load(question)
     refitted, taken, refused = question, list[Remark](), list[Remark]()
     ran = shown or before.taken
-    for text, reader in ((log, _with_log), (table, _with_table), (bench, _with_bench)):
+    for text, reader in ((log, with_log), (table, _with_table), (bench, _with_bench)):
         if not text.strip():
             continue
         try:
-            refitted, note = reader(refitted, text, ran)
+            refitted, notes = reader(refitted, text, ran)
         except ShardlabError as error:
             refused.append(remark("placement.refit_refused", error=ShardlabError(str(error))))
             continue
-        taken.append(note)
+        taken += notes
     return Refit(before, place_under_load(refitted), tuple(taken), tuple(refused))
 
 
@@ -98,42 +84,7 @@ def settled_refit(question: Question, log: str, table: str, bench: str) -> Refit
     return replace(refitted, before=shortlist(refitted.before), after=shortlist(refitted.after))
 
 
-def overhead_of(log: str, granted_bytes: float) -> Overhead:
-    """What a startup log says is neither weights nor cache, on its fullest rank.
-
-    Printed parts are taken as they are. Where peak and non-torch are not, they are what is left of the granted
-    memory beside the weights and the cache that the log prints, shared out as usual.
-    Raises UnreadableTextError where neither is printed.
-    """
-    peak, non_torch, graphs, left, weights = (
-        _most(pattern, log) for pattern in (_PEAK, _NON_TORCH, _GRAPHS, _LEFT, _WEIGHTS)
-    )
-    usual = Overhead()
-    captured = usual.cuda_graphs_bytes if graphs is None else graphs
-    if peak is not None and non_torch is not None:
-        return Overhead(peak, non_torch, captured)
-    if left is None or weights is None:
-        raise UnreadableTextError("this log prints neither its overhead nor the memory left for its cache")
-    rest = granted_bytes - weights - left
-    if not 0 <= rest < granted_bytes / 2:
-        raise UnreadableTextError(f"weights and cache of this log leave {rest / GIB:.2f} GiB of what was granted")
-    share = rest / (usual.peak_activation_bytes + usual.non_torch_bytes)
-    return Overhead(share * usual.peak_activation_bytes, share * usual.non_torch_bytes, captured)
-
-
-def _most(pattern: re.Pattern[str], log: str) -> float | None:
-    sizes = [figure(next(filter(None, match.groups()))) * GIB for match in pattern.finditer(log)]
-    return max(sizes, default=None)
-
-
-def _with_log(question: Question, log: str, ran: Plan | None) -> tuple[Question, Remark]:
-    budget = question.budget
-    overhead = overhead_of(log, budget.granted_bytes)
-    note = remark("placement.refit_overhead", old=budget.overhead, new=overhead)
-    return replace(question, budget=replace(budget, overhead=overhead)), note
-
-
-def _with_table(question: Question, text: str, ran: Plan | None) -> tuple[Question, Remark]:
+def _with_table(question: Question, text: str, ran: Plan | None) -> tuple[Question, tuple[Remark, ...]]:
     """The table's link in place of the node's, or of the network's where its ranks are on more than a node."""
     cluster = question.cluster
     fitted = [(own, link) for own in fitted_tables(text) if own.fit and (link := link_of(own.fit))]
@@ -149,10 +100,10 @@ def _with_table(question: Question, text: str, ran: Plan | None) -> tuple[Questi
     named = replace(link, scope=old.scope)
     changed = replace(cluster, network=named) if across else replace(cluster, link=named)
     note = remark("placement.refit_link", old=old, new=link, op=own.table.op or "?", ranks=ranks)
-    return replace(question, cluster=changed), note
+    return replace(question, cluster=changed), (note,)
 
 
-def _with_bench(question: Question, text: str, ran: Plan | None) -> tuple[Question, Remark]:
+def _with_bench(question: Question, text: str, ran: Plan | None) -> tuple[Question, tuple[Remark, ...]]:
     """The floor of a layer at which the plan that ran shows the median of what was measured."""
     if ran is None:
         raise UnreadableTextError("no plan fits, so there is none that this benchmark ran")
@@ -170,7 +121,7 @@ def _with_bench(question: Question, text: str, ran: Plan | None) -> tuple[Questi
     fitted = _fitted(usual, ratio)
     code = "placement.refit_step" if abs(ratio(fitted) - 1) < 0.05 else "placement.refit_step_beyond"
     note = remark(code, old=usual, new=fitted, results=len(results), was=ratio(usual), now=ratio(fitted))
-    return replace(question, efficiency=fitted, refitted_band=REFITTED), note
+    return replace(question, efficiency=fitted, refitted_band=REFITTED), (note,)
 
 
 def _fitted(usual: Efficiency, ratio: Callable[[Efficiency], float]) -> Efficiency:

@@ -11,8 +11,8 @@ from typing import Any
 LONGEST_LINE = 60_000
 """Characters that are read of a line; whoever reads says which lines were cut."""
 
-CONTAINER = re.compile(r"^[\w.-]{1,80} {0,20}\| ")
-"""A container's name, as Docker Compose puts it before each line."""
+CONTAINER = re.compile(r"^([\w.@-]{1,120}) {0,40}\| ")
+"""A container's name, as Docker Compose and a swarm's service put it before each line."""
 _COLOUR = re.compile(r"(?:\x1b|␛|\^\[|\\x1b|\\033|\\e|\\u001b)\[[0-9;?]{0,20}[A-Za-z]")
 _TAG = re.compile(r"</?(?:br|p|div|span|pre|code|li|t[rdh]|b|i|font)\b[^<>]{0,200}>", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:quot|apos|lt|gt|amp|nbsp|#39|#x27);")

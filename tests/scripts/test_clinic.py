@@ -6,6 +6,7 @@ import json
 import pytest
 
 from core.clinic import CASES, examine
+from core.clinic.hang import CAUSES, own_test
 from runtime.measurements import measured_all_reduces
 from scripts.clinic import main
 
@@ -79,3 +80,23 @@ def test_what_it_cannot_do_is_one_line_and_status_2(capsys, arguments):
         main([*arguments, "--json"])
     out, err = capsys.readouterr()
     assert (ended.value.code, out, err.count("\n")) == (2, "", 1)
+
+
+def test_the_cure_stands_beside_a_causes_code(capsys, monkeypatch):
+    """Copies that never arrive: ACS or the IOMMU is in the way, and turning P2P off is the test."""
+    text = "\n".join(examine("silent_init", measured_all_reduces()).log).encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+    main(["--hang", "-"])
+    out = capsys.readouterr().out
+    said = out[out.index("p2p_blocked") : out.index("shm_small")]
+    assert "(ACS)" in said
+    assert "IOMMU" in said
+    assert "test: NCCL_P2P_DISABLE=1" in said
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert all({"says", "why", "cure", "try"} <= set(row) for row in run(capsys, "--hang", "-")["causes"])
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_every_cause_has_a_test_of_its_own(cause):
+    test = own_test(cause)
+    assert {cause} in (set(test.on_yes), set(CAUSES) - set(test.on_yes))

@@ -122,3 +122,36 @@ def test_ten_thousand_lines_are_read_in_a_fraction_of_a_second():
     began = time.process_time()
     assert len(read_tables(text)) > 200
     assert time.process_time() - began < 10
+
+
+def wrong_sums(text):
+    """A table whose third row of figures summed wrong in place."""
+    lines = text.splitlines()
+    at = [number for number, line in enumerate(lines) if line.rstrip().endswith(" 0")][2]
+    return "\n".join([*lines[:at], lines[at].rstrip()[:-1] + "5", *lines[at + 1 :]])
+
+
+def test_wrong_sums_are_the_headline_and_end_in_one(capsys, pasted):
+    path = pasted(wrong_sums(table()))
+    assert fit_links.main([path]) == 1
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].startswith("table 1: this network corrupts data: the sums of 1 row were wrong")
+    assert fit_links.main([path, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["corrupts"] is True
+    assert (found["tables"][0]["wrong_sums"], len(found["tables"][0]["rows"])) == (1, 24)
+
+
+def test_one_table_of_several_is_enough(capsys, pasted):
+    assert fit_links.main([pasted(table() + "\n" + wrong_sums(table(ranks=4)))]) == 1
+    assert capsys.readouterr().out.startswith("table 2: this network corrupts data")
+
+
+def test_a_fit_that_meets_every_row_is_exact(capsys, pasted):
+    """A median error of 5.5e-17 is what floats lose."""
+    lines = [*header(), *(row(n, 16.0 + n / 2**16) for n in (2**16, 2**18, 2**20, 2**22))]
+    path = pasted("\n".join(lines))
+    assert fit_links.main([path]) == 0
+    assert "exact" in capsys.readouterr().out.splitlines()[1]
+    (found,) = printed(capsys, [path])
+    assert found["fit"]["median_relative_error"] == 0

@@ -50,7 +50,18 @@ def test_a_log_that_agrees_ends_in_nought(capsys, log):
     status, found = printed(capsys, log("3.7418"))
     assert status == 0
     head = ["schema_version", "inputs"]
-    assert list(found) == [*head, "engine", "version", "model", "tp_size", "pp_size", "checks", "notes", "off"]
+    assert list(found) == [
+        *head,
+        "engine",
+        "version",
+        "model",
+        "tp_size",
+        "pp_size",
+        "checks",
+        "notes",
+        "crash",
+        "off",
+    ]
     assert (found["engine"], found["version"], found["model"]) == ("vllm", "0.6.3", "llama-3-8b")
     assert (found["tp_size"], found["pp_size"]) == (4, 1)
     (check,) = found["checks"]
@@ -63,6 +74,7 @@ def test_a_log_that_agrees_ends_in_nought(capsys, log):
         "residual_fraction",
         "verdict",
         "line",
+        "service",
     ]
     assert (check["quantity"], check["unit"], check["verdict"], check["line"]) == ("weights_gib", "GiB", "ok", 2)
     assert check["residual_fraction"] == pytest.approx(0, abs=5e-5)
@@ -123,3 +135,18 @@ def test_bad_input_is_one_line_on_stderr_and_ends_in_two(capsys, log, tmp_path, 
     assert ended.value.code == 2
     assert out == ""
     assert err.count("\n") == 1
+
+
+def test_a_log_that_ends_in_a_crash_ends_in_one(capsys, tmp_path):
+    path = tmp_path / "vllm.log"
+    path.write_text(f"{CONFIG}RuntimeError: NCCL error: unhandled system error\n", encoding="utf-8")
+    status, found = printed(capsys, str(path))
+    assert (status, found["off"]) == (1, 0)
+    assert found["crash"] == {"line": 2, "text": "RuntimeError: NCCL error: unhandled system error"}
+
+
+def test_a_crash_of_no_engine_is_said_too(capsys, tmp_path):
+    path = tmp_path / "torch.log"
+    path.write_text("[rank0]: torch.OutOfMemoryError: CUDA out of memory.\n", encoding="utf-8")
+    assert read_log.main([str(path)]) == 1
+    assert capsys.readouterr().out.startswith("no engine is recognized\n- the log ends in a crash, line 1")

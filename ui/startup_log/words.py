@@ -78,7 +78,7 @@ def report(report: Report) -> Mapping[str, object]:
     """What a log is about and how it came out."""
     pp_size = f", PP={report.pp_size}" if (report.pp_size or 1) > 1 else ""
     return {
-        "engine": f"{_ENGINES[report.engine]} {report.version or ''}".strip(),
+        "engine": f"{_ENGINES.get(report.engine or '', '?')} {report.version or ''}".strip(),
         "log_model": report.model.name if report.model else said("startup_log", "says.model_catalog_does_not"),
         "sizes": f"TP={report.tp_size}{pp_size}",
         **{verdict: report.count(verdict) for verdict in ("ok", "off", "unexplained")},

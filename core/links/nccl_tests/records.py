@@ -80,7 +80,8 @@ class Table:
 
     `op` and `ranks` are None where neither the text nor the figures say. `dropped` has a reason for each line that
     was not taken, or not whole. `trusted` is False where no model may be fitted to the rows; a warning then says
-    why. `nodes` counts the hosts of the device list, None without one.
+    why. `nodes` counts the hosts of the device list, None without one. `wrong_sums` counts the rows whose own check
+    found wrong values; `corrupts` where any was found, or the run says so without saying where.
     """
 
     op: str | None
@@ -91,3 +92,5 @@ class Table:
     trusted: bool = True
     nodes: int | None = None
     gpu: str = ""
+    wrong_sums: int = 0
+    corrupts: bool = False

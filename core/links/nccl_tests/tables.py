@@ -2,15 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from core.errors import Remark, UnreadableTextError, remark
+from core.links.nccl_tests.checked_rows import WRONG, Reading, checked
 from core.links.nccl_tests.figures import (
     MILLISECONDS,
-    Convention,
-    bus_factor,
     common_share,
-    complaint,
     convention_of,
     mean_busbw,
     ranks_span,
@@ -18,11 +15,10 @@ from core.links.nccl_tests.figures import (
     whole_numbers,
 )
 from core.links.nccl_tests.identity import contradiction_of, listed_ranks, nodes_of, op_of, ranks_of
-from core.links.nccl_tests.records import Half, PrintedRow, Row, Table
+from core.links.nccl_tests.records import PrintedRow, Row, Table
 from core.links.nccl_tests.saved import as_printed
 from core.links.nccl_tests.sections import sections_of
 from core.links.nccl_tests.streams import Section
-from core.text.numbers import figure
 
 
 def read_tables(text: str) -> tuple[Table, ...]:
@@ -34,7 +30,7 @@ def read_tables(text: str) -> tuple[Table, ...]:
     sections, gloo = sections_of(as_printed(text))
     begun = [section for section in sections if section.has_rows or section.started]
     tables = tuple(table for section in begun for table in _tables_of(section))
-    if any(table.rows for table in tables):
+    if any(table.rows or table.corrupts for table in tables):
         return tables
     if gloo:
         raise UnreadableTextError(
@@ -45,20 +41,6 @@ def read_tables(text: str) -> tuple[Table, ...]:
     if not begun:
         raise UnreadableTextError("no row of an nccl-tests or rccl-tests table was found")
     return tables
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """A run of rows with what was concluded of it so far."""
-
-    section: Section
-    rows: tuple[PrintedRow, ...]
-    convention: Convention
-    op: str | None
-    ranks: int | None
-    share: int | None
-    warnings: tuple[Remark, ...]
-    trusted: bool
 
 
 def _tables_of(section: Section) -> tuple[Table, ...]:
@@ -121,9 +103,11 @@ def _told_ranks(row: PrintedRow, op: str | None, divided: bool) -> int | None:
 
 def _table(section: Section, run: Sequence[PrintedRow], last: bool, alone: bool) -> Table:
     reading = _read(section, run)
-    rows, refused = _checked(reading)
+    rows, refused = checked(reading)
     dropped = refused + [remark("links.zero_bytes", row.line) for row in run if row.size_bytes == 0]
-    warnings = [*reading.warnings, *_row_warnings(rows, refused)]
+    wrong = [entry for entry in refused if entry.code == WRONG]
+    failed = last and section.wrong_values
+    warnings = [*_corruption(len(wrong), failed), *reading.warnings, *_row_warnings(rows, refused)]
     sized = sum(row.size_bytes > 0 for row in run)
     if 2 * len(rows) < sized:
         warnings.append(remark("links.few_rows_hold", rows=len(rows), of=sized))
@@ -141,7 +125,16 @@ def _table(section: Section, run: Sequence[PrintedRow], last: bool, alone: bool)
         trusted=reading.trusted and bool(rows) and 2 * len(rows) >= sized,
         nodes=nodes_of(section),
         gpu=next((device.name for device in section.devices if device.name), ""),
+        wrong_sums=len(wrong),
+        corrupts=bool(wrong) or failed,
     )
+
+
+def _corruption(wrong: int, failed: bool) -> list[Remark]:
+    """The headline of a table whose own check found wrong sums: no link is to be read before that is mended."""
+    if wrong:
+        return [remark("links.corrupts", rows=wrong)]
+    return [remark("links.corrupts_somewhere")] if failed else []
 
 
 def _empty(section: Section) -> Table:
@@ -157,7 +150,7 @@ def _empty(section: Section) -> Table:
     )
 
 
-def _read(section: Section, run: Sequence[PrintedRow]) -> _Reading:
+def _read(section: Section, run: Sequence[PrintedRow]) -> Reading:
     """Unit, test and ranks of a run, with the doubts met on the way."""
     sized = [row for row in run if row.size_bytes > 0]
     op, doubts = op_of(section, sized)
@@ -172,7 +165,7 @@ def _read(section: Section, run: Sequence[PrintedRow]) -> _Reading:
         doubts.append(remark("links.share_of_algbw", year=2020))
     if ranks == 1:
         doubts.append(remark("links.one_rank"))
-    return _Reading(
+    return Reading(
         section=section,
         rows=tuple(run),
         convention=convention,
@@ -182,63 +175,6 @@ def _read(section: Section, run: Sequence[PrintedRow]) -> _Reading:
         warnings=(*doubts, *more_doubts),
         trusted=not contradiction and ranks != 1,
     )
-
-
-def _checked(reading: _Reading) -> tuple[list[Row], list[Remark]]:
-    """The rows that agree with themselves and with the table, and why each of the others does not."""
-    rows: list[Row] = []
-    dropped: list[Remark] = []
-    for row in reading.rows:
-        if row.size_bytes == 0:
-            continue
-        halves = (row.out_of_place, row.in_place)
-        first, second = reasons = [_reason(half, row, reading) for half in halves]
-        times = [
-            half.time * reading.convention.unit_us if half is not None and reason is None else None
-            for half, reason in zip(halves, reasons, strict=True)
-        ]
-        if first is not None and first == second:
-            dropped.append(first)
-        else:
-            named = (("links.out_of_place_half", first), ("links.in_place_half", second))
-            dropped += [remark(code, row.line, reason=reason) for code, reason in named if reason is not None]
-        if times != [None, None]:
-            rows.append(Row(row.line, row.size_bytes, *times))
-    return rows, dropped
-
-
-def _reason(half: Half | None, row: PrintedRow, reading: _Reading) -> Remark | None:
-    """Why one half of a row is not taken."""
-    if half is None:
-        return None
-    header = reading.section.header
-    if "cputime" in header:
-        return remark("links.cpu_time", row.line)
-    if reading.share is not None and row.share != reading.share:
-        return remark("links.size_is_not_count", row.line, size_bytes=row.size_bytes, elements=row.elements)
-    if half.wrong not in (None, "0", "N/A") and _is_wrong(half.wrong, "#wrong" in header):
-        return remark("links.wrong_result", row.line, wrong=half.wrong)
-    reason = complaint(half, row, reading.convention)
-    if reason is not None or reading.ranks is None or not reading.trusted or reading.convention.divided_by > 1:
-        return reason
-    factor = bus_factor(reading.op, reading.ranks)
-    apart = abs(half.algbw * factor - half.busbw) - 0.01 * half.busbw
-    if reading.op is not None and apart > 0.01 and apart > half.rounding(1) * factor + half.rounding(2):
-        return remark("links.not_the_factor", row.line, busbw=half.busbw, algbw=half.algbw, ranks=reading.ranks)
-    return None
-
-
-def _is_wrong(text: str, counts: bool) -> bool:
-    """Whether an error column reports a failed check: a count above 0, or an asterisk. 1e-07 is rounding.
-
-    A large count is written 2.62144e+07. So is the error of old versions, but in one figure, and for in-place
-    halves that nothing is known to be wrong with: without a decimal point it counts where the heading says #wrong.
-    """
-    if text.endswith("*"):
-        return True
-    if "e" in text:
-        return figure(text) >= 1 and (counts or "." in text)
-    return text.isdecimal() and text.strip("0") != ""
 
 
 def _row_warnings(rows: Sequence[Row], refused: Sequence[Remark]) -> list[Remark]:

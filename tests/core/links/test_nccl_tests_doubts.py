@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from core.links.fit import fit_link
 from tests.core.links.printed_tables import (
     OLD_GATHER,
     Layout,
@@ -93,8 +94,35 @@ def test_a_wrong_result_is_left_out():
     lines = [*header(), *(row(n, model_us(n)) for n in sizes())]
     lines[-1] = re.sub(r" 0$", " 3", lines[-1])
     found = only("\n".join(lines))
-    assert found.rows[-1].in_place_us is None
+    assert [one.size_bytes for one in found.rows] == sizes()[:-1]
     assert "wrong (3)" in words(found.dropped)[0]
+    assert words(found.warnings)[0].startswith("this network corrupts data: the sums of 1 row")
+
+
+@pytest.mark.parametrize("half", ["out-of-place", "in-place", "both"])
+def test_no_half_of_a_wrong_row_is_in_the_fit(half):
+    """Row 12 took ten times as long and summed wrong: the fit is that of the others, to the last bit."""
+    lines = [*header(), *(row(n, model_us(n) * (10 if at == 12 else 1)) for at, n in enumerate(sizes()))]
+    pattern = {"out-of-place": r" 0( +\S+ +\S+ +\S+ +0)$", "in-place": r" 0()$", "both": r" 0( +\S+ +\S+ +\S+ +)0$"}
+    put = {"out-of-place": r" 4\1", "in-place": r" 4", "both": r" 4\g<1>4"}
+    at = len(header()) + 12
+    lines[at] = re.sub(pattern[half], put[half], lines[at])
+    found = only("\n".join(lines))
+    without = only("\n".join(lines[:at] + lines[at + 1 :]))
+    assert (found.wrong_sums, found.corrupts, without.corrupts) == (1, True, False)
+    assert fit_link(found) == fit_link(without)
+
+
+def test_a_table_of_which_every_row_is_wrong_is_a_table_still():
+    lines = [*header(), *(re.sub(r" 0$", " 9", row(n, model_us(n))) for n in sizes())]
+    found = only("\n".join(lines))
+    assert (found.rows, found.trusted, found.corrupts) == ((), False, True)
+
+
+def test_a_check_that_failed_is_a_headline_without_a_row_too():
+    found = only(table().replace("values : 0 OK", "values : 7 FAILED"))
+    assert (found.corrupts, found.wrong_sums) == (True, 0)
+    assert words(found.warnings)[0].startswith("this network corrupts data")
 
 
 @pytest.mark.parametrize("printed", ["2.62144e+07", "1e+06", "5"])
@@ -103,7 +131,7 @@ def test_a_count_of_wrong_results_may_be_large(printed):
     lines = [*header(), *(row(n, model_us(n)) for n in sizes())]
     lines[-1] = re.sub(r" 0$", f" {printed}", lines[-1])
     found = only("\n".join(lines))
-    assert found.rows[-1].in_place_us is None
+    assert found.rows[-1].size_bytes == sizes()[-2]
     assert f"wrong ({printed})" in words(found.dropped)[0]
 
 
