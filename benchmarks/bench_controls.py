@@ -184,7 +184,7 @@ class Scan:
         for option in one.took:
             sent, came, figure, words = (one.part(option, part) for part in PARTS)
             took, answer = (figure, "figure") if figure else (words, "words" if words else "-")
-            what = " ".join(f"{one.key.removesuffix('_shown')} {option}".split())
+            what = " ".join(f"{one.key} {option}".split())
             print(f"{scene:26} {what:44.44} {answer:6} {sent:6.1f} {came:6.1f} {took:6.1f} {bare:6.1f}", end=" ")
             print(f"{took / bare:6.2f}", flush=True)
             if took and scene != "bare page":

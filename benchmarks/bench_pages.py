@@ -32,7 +32,7 @@ from streamlit.runtime.scriptrunner import ScriptRunner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest
 
-from ui import lighter_state, shell
+from ui import shell
 from ui.course.pages import LABS, OVERVIEW, PAGES, Entry
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -53,7 +53,6 @@ _profiles: list[cProfile.Profile] = []
 
 def _watch(profiled: bool) -> None:
     """Let every run of a script note what it took of its own thread's CPU, messages written out."""
-    lighter_state.install()  # before AppTest puts its own options in front of the configuration
     run = ScriptRunner._run_script
     enqueue = ForwardMsgQueue.enqueue
 

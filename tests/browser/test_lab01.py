@@ -170,7 +170,7 @@ LAYERS = {
 def test_every_layer_can_be_walked(app, open_page):
     page = drawn(open_page(f"{app}/{SEE}&shard_layer=attention"))
     for layer, names in LAYERS.items():
-        page.locator(".st-key-shard_layer_shown").get_by_text(layer, exact=True).click()
+        page.locator(".st-key-shard_layer").get_by_text(layer, exact=True).click()
         settle(page)
         until(page, lambda names=names: page.locator(".track button").all_inner_texts() == names)
         page.locator(".track button").first.click()
@@ -240,7 +240,7 @@ def test_a_clicker_steps_every_projected_figure_and_nothing_of_it_is_ever_cut(ap
     Sequence on four ranks is 19 rows of numbers: its dense result stands in a column of its own.
     """
     page = drawn(open_page(f"{app}/{SEE}&present=true&shard_ranks=4&lang=es", width=1280, height=720, script=INK))
-    layers = page.locator(".st-key-shard_layer_shown [role=radio]")
+    layers = page.locator(".st-key-shard_layer [role=radio]")
     found = {}
     for size, ranks in (((1280, 720), 4), ((1280, 720), 2), ((1920, 1080), 4)):
         page.set_viewport_size({"width": size[0], "height": size[1]})

@@ -130,7 +130,7 @@ def test_a_chart_is_saved_as_png_in_its_colours_at_twice_its_size(app, open_page
         before = page.locator("[class*=st-key-chart_] svg.marks").text_content()
         page.get_by_role("radio", name=phase).click()
         page.wait_for_function(
-            "([told, before]) => document.querySelector('input[name=live_bill_phase_shown]').value === told"
+            "([told, before]) => document.querySelector('input[name=live_bill_phase]').value === told"
             " && document.querySelector('[class*=st-key-chart_] svg.marks').textContent !== before",
             arg=[told, before],
         )
