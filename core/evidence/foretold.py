@@ -7,8 +7,9 @@ line that was changed, moved or taken out breaks all that follow.
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from core.catalog import gpu, link, model
 from core.errors import OutOfRangeError, UnknownNameError, UnreadableTextError, require_positive
@@ -51,6 +52,23 @@ class Foretold:
     def ratio(self) -> float | None:
         """predicted / seen; None before."""
         return None if self.measured_s is None else self.predicted_s / self.measured_s
+
+
+@dataclass(frozen=True)
+class ForetoldTable:
+    """A table of times told at once: its file, how many, by which commit's constants, and a digest of them all.
+
+    One line for a table: a line for each of its rows would be eight times the table itself. `source` is where its
+    times had been published by then, unread: nothing was fitted to any of them.
+    """
+
+    key: str
+    made: str
+    commit: str
+    file: str
+    rows: int
+    digest: str
+    source: str
 
 
 def foretell(
@@ -98,6 +116,19 @@ def seen_line(before: str, key: str, seen: str, measured_s: float, source: str) 
     return _line(before, line)
 
 
+def table_line(before: str, table: ForetoldTable) -> str:
+    """The line of a table that was told at once."""
+    return _line(before, {"event": "table", **asdict(table)})
+
+
+def read_tables(lines: Sequence[str]) -> tuple[ForetoldTable, ...]:
+    """Every table that was told at once. Raises as `read_foretold` does."""
+    entries = [dict(entry) for entry in _entries(lines) if entry["event"] == "table"]
+    for entry in entries:
+        del entry["event"]
+    return tuple(ForetoldTable(**entry) for entry in entries)
+
+
 def read_foretold(lines: Sequence[str]) -> tuple[Foretold, ...]:
     """Every prediction, with what was seen of it.
 
@@ -105,20 +136,26 @@ def read_foretold(lines: Sequence[str]) -> tuple[Foretold, ...]:
     figure of no prediction, OutOfRangeError for one that was seen twice or before it was told.
     """
     told: dict[str, Foretold] = {}
-    before = ""
-    for number, line in enumerate(lines[:MOST_LINES], start=1):
-        entry = _entry(number, line)
-        if entry.pop("after", None) != digest(before):
-            raise UnreadableTextError(f"line {number} of the predictions does not follow the one before it")
-        event, key = entry.pop("event", None), str(entry.get("key"))
+    for number, entry in enumerate(_entries(lines), start=1):
+        event, key = entry.pop("event"), str(entry.get("key"))
         if event == "predicted" and key not in told:
-            told[key] = Foretold(**entry)  # type: ignore[arg-type]
+            told[key] = Foretold(**entry)
         elif event == "seen":
             told[key] = _seen(told, key, entry)
-        else:
+        elif event != "table":
             raise UnreadableTextError(f"line {number} of the predictions is no new prediction and no figure")
-        before = line
     return tuple(told.values())
+
+
+def _entries(lines: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Each line's entry, without the digest of the line before it, which must be right."""
+    before = ""
+    for number, line in enumerate(lines[:MOST_LINES], start=1):
+        entry = {"event": None, **_entry(number, line)}
+        if entry.pop("after", None) != digest(before):
+            raise UnreadableTextError(f"line {number} of the predictions does not follow the one before it")
+        yield entry
+        before = line
 
 
 def _seen(told: Mapping[str, Foretold], key: str, entry: Mapping[str, object]) -> Foretold:
