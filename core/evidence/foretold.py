@@ -89,18 +89,36 @@ def foretell(
     """A prediction as of now, by the constants that ship: of a batch that begins together, or of a server."""
     row, gpu_spec = model(model_key), gpu(gpu_key)
     require_positive(tp_size=tp_size, batch=batch, prompt_tokens=prompt_tokens, output_tokens=output_tokens)
-    asked = Measurement(
-        source="", engine=engine, model=row, gpu=gpu_spec, group=TensorGroup(tp_size, link(gpu_spec.link_key)),
-        pp_size=1, dtype=dtype, kv_dtype="bf16", batch=batch, prompt_tokens=prompt_tokens,
-        output_tokens=output_tokens, quantity=quantity, arrival=arrival, utilisation=0.9, measured_s=1.0,
-    )  # fmt: skip
-    usual, tested = calibration_of(gpu_spec, row, engine).efficiency, accuracy_of(gpu_spec, row, quantity)
-    constants = prompt_efficiency(gpu_spec, row, dtype) if quantity == "first_token" else usual
-    return Foretold(
+    tested = accuracy_of(gpu_spec, row, quantity)
+    untold = Foretold(
         key, made, row.key, gpu_spec.key, tp_size, dtype, batch, prompt_tokens, output_tokens, quantity,
-        constants.reached_fraction, constants.layer_floor_s, prediction(asked).predicted_s(constants),
-        tested.n if tested else 0, arrival=arrival, engine=engine,
+        1.0, 0.0, 0.0, tested.n if tested else 0, arrival=arrival, engine=engine,
     )  # fmt: skip
+    return retold(untold)
+
+
+def foretold_measurement(one: Foretold) -> Measurement:
+    """What a prediction is of, with what was seen of it; without that, 1 s."""
+    gpu_spec = gpu(one.gpu)
+    return Measurement(
+        source=one.source, engine=one.engine, model=model(one.model), gpu=gpu_spec,
+        group=TensorGroup(one.tp_size, link(gpu_spec.link_key)), pp_size=1, dtype=one.dtype, kv_dtype="bf16",
+        batch=one.batch, prompt_tokens=one.prompt_tokens, output_tokens=one.output_tokens,
+        quantity=one.quantity, arrival=one.arrival, utilisation=0.9, measured_s=one.measured_s or 1.0,
+    )  # fmt: skip
+
+
+def retold(one: Foretold) -> Foretold:
+    """The same prediction by the constants that ship today."""
+    said = foretold_measurement(one)
+    steps = calibration_of(said.gpu, said.model, said.engine).efficiency
+    constants = prompt_efficiency(said.gpu, said.model) if one.quantity == "first_token" else steps
+    return replace(
+        one,
+        reached_fraction=constants.reached_fraction,
+        layer_floor_s=constants.layer_floor_s,
+        predicted_s=prediction(said).predicted_s(constants),
+    )
 
 
 def predicted_line(before: str, one: Foretold) -> str:

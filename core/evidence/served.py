@@ -94,12 +94,23 @@ def _printed(row: Mapping[str, str]) -> ServedRow:
     )
 
 
+def cache_dtype(row: ServedRow) -> str:
+    """The width of keys and values in InferenceX's runs: 8 bits, but where vLLM was started without a word of it.
+
+    Source: SemiAnalysisAI/InferenceX benchmarks/: `--kv-cache-dtype fp8_e4m3` of every SGLang script read,
+    `kv_cache_config: dtype: fp8` of TensorRT-LLM's, `kv-cache-dtype: fp8` of vLLM's for Llama and gpt-oss on B200.
+    """
+    asked = row.engine != "vllm" or (row.gpu.startswith("b") and row.model.startswith(("llama", "gpt-oss")))
+    return "fp8" if asked else "bf16"
+
+
 def served_measurement(row: ServedRow) -> Measurement:
-    """What was run, as a step model is held against it: a closed loop."""
+    """What was run, as a step model is held against it: a closed loop. A model through an engine is a source."""
     gpu_spec = gpu(row.gpu)
     return Measurement(
-        source="InferenceX", engine=_ENGINES.get(row.engine, ""), model=model(row.model), gpu=gpu_spec,
-        group=TensorGroup(row.tp_size, link(gpu_spec.link_key)), pp_size=1, dtype=row.dtype, kv_dtype="bf16",
+        source=f"InferenceX, {row.model} through {row.engine}", engine=_ENGINES.get(row.engine, ""),
+        model=model(row.model), gpu=gpu_spec, group=TensorGroup(row.tp_size, link(gpu_spec.link_key)), pp_size=1,
+        dtype=row.dtype, kv_dtype=cache_dtype(row),
         batch=row.batch, prompt_tokens=row.prompt_tokens, output_tokens=row.output_tokens, quantity="decode",
         arrival="closed", utilisation=0.9, measured_s=row.measured_s,
     )  # fmt: skip

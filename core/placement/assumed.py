@@ -115,7 +115,7 @@ def assumptions(question: Question) -> Mapping[str, object]:
         "utilisation": budget.utilisation,
         "overhead_bytes": budget.overhead.total_bytes,
         "efficiency": question.efficiency or calibration_of(cluster.gpu, model, question.engine).efficiency,
-        "prompt_efficiency": prompt_efficiency(cluster.gpu, model, demand.dtype, question.efficiency),
+        "prompt_efficiency": prompt_efficiency(cluster.gpu, model, question.efficiency),
         "errors": {name: accuracy_of(cluster.gpu, model, name) for name in ("decode", "first_token")},
         "band": band,
         "first_token_band": first_band(cluster.gpu, model),

@@ -73,7 +73,7 @@ def _constants(
     """Of a decode step, of a prompt, and what launching a layer of one takes: the same for every layout."""
     return (
         own or calibration_of(gpu, model, engine).efficiency,
-        prompt_efficiency(gpu, model, dtype, own),
+        prompt_efficiency(gpu, model, own),
         prompt_launch_s(engine, gpu, model),
     )
 

@@ -18,10 +18,10 @@ from core.steps.model import (
     StepTerms,
     TensorGroup,
     decode_terms,
-    peak_flops,
     prefill_flops,
     prefill_terms,
 )
+from core.steps.narrow import narrow_s, peak_flops
 
 
 @dataclass(frozen=True)
@@ -144,11 +144,14 @@ def _expert_step(served: Served, tokens: float, context: float | None) -> StepTe
     exchanged = 0 if model.side_by_side else model.sparse_layers
     reduces = model.all_reduces - exchanged if layout.tp_size > 1 else 0
     payload = tokens * model.hidden_size * ACTIVATION_BYTES
+    weights_s = ((read - hit) / layout.tp_size + hit / layout.ep_size) / gpu.memory_bytes_per_s
+    arithmetic_s = (flops / layout.tp_size + routed_flops) / peak_flops(gpu, demand.dtype)
     return StepTerms(
-        weights_s=((read - hit) / layout.tp_size + hit / layout.ep_size) / gpu.memory_bytes_per_s,
+        weights_s=weights_s,
         kv_s=tokens * each / gpu.memory_bytes_per_s,
-        arithmetic_s=(flops / layout.tp_size + routed_flops) / peak_flops(gpu, demand.dtype),
+        arithmetic_s=arithmetic_s,
         comm_s=model.sparse_layers * (exchange_s + exchange_s)  # there and back
         + (reduces * served.group.all_reduce_s(payload) if reduces else 0.0),
         layers=launched_layers(model, demand.dtype, layout.tp_size),
+        narrow_s=narrow_s(gpu, demand.dtype, weights_s, arithmetic_s),
     )

@@ -58,7 +58,7 @@ def _fields(placement: Placement, shown: Itself) -> Mapping[str, object]:
         "budget": question.budget,
         "demand": question.demand,
         "calibration": calibration_of(question.cluster.gpu, question.model, question.engine),
-        "prompts": prompt_efficiency(question.cluster.gpu, question.model, question.demand.dtype),
+        "prompts": prompt_efficiency(question.cluster.gpu, question.model),
         "usable_source": worded(usable_source(question)),
         "band_low": 1 - low,
         "band_high": high - 1,

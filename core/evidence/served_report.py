@@ -1,0 +1,56 @@
+"""Served times held to predictions: by what was told before they were looked at, and with their model left out."""
+
+from collections.abc import Sequence
+from dataclasses import astuple
+
+import numpy as np
+
+from core.catalog import model
+from core.evidence.left_out import left_out
+from core.evidence.published_terms import Prediction, prediction
+from core.evidence.report import Residual
+from core.evidence.served import ServedRow, served_measurement
+from core.evidence.served_fit import SHIPPED, Columns, columns, crossed
+from core.models.parameters import total_parameters
+
+
+def kept_served(rows: Sequence[ServedRow]) -> tuple[ServedRow, ...]:
+    """The rows that the rule of what is left out leaves."""
+    return tuple(row for row in rows if left_out(served_prediction(row)) is None)
+
+
+def served_prediction(row: ServedRow) -> Prediction:
+    """A row beside what it should have taken."""
+    return prediction(served_measurement(row))
+
+
+def shape_of(row: ServedRow) -> int:
+    """What tells models apart that are left out together: DeepSeek-R1 and V3 are one shape."""
+    return total_parameters(model(row.model))
+
+
+def blind_residuals(rows: Sequence[ServedRow]) -> tuple[Residual, ...]:
+    """Each row beside what was told of it before it was looked at; of a table without that, none."""
+    return tuple(Residual(served_prediction(row), row.told_s) for row in rows if row.told_s)
+
+
+def crossed_residuals(rows: Sequence[ServedRow], of_systems: bool = False) -> tuple[Residual, ...]:
+    """Each row by constants that no row of its shape of model had a part in; or of its system.
+
+    One of a table that is of one shape, or of one system, is left out: nothing remains to tell it by.
+    """
+    table = columns(rows)
+    told = crossed(rows, table, (lambda row: row.gpu) if of_systems else shape_of)
+    return _beside(rows, told.tolist())
+
+
+def shipped_residuals(rows: Sequence[ServedRow], table: Columns | None = None) -> tuple[Residual, ...]:
+    """Each row by the constants that ship, which the shipped table's rows were fitted to."""
+    numbers = np.array(astuple(SHIPPED))
+    return _beside(rows, (table or columns(rows)).predicted_s(numbers).tolist())
+
+
+def _beside(rows: Sequence[ServedRow], times: Sequence[float]) -> tuple[Residual, ...]:
+    """Never under the roofline."""
+    pairs = ((served_prediction(row), time_s) for row, time_s in zip(rows, times, strict=True) if time_s)
+    return tuple(Residual(each, max(each.roofline_s, time_s)) for each, time_s in pairs)
