@@ -97,10 +97,10 @@ BANDS: Mapping[tuple[str, Kind], Band] = {
 }
 """Hopper's and Blackwell's hold eight of ten rows, each alike, of their kind and of their class as a whole; those
 of other classes by source and by row. Where fewer than three sources time such a class and a kind they lie closer
-than another's would: a band reaches as far as published times of either of an A100's, and as its own rows. One time alone makes no band. None is narrower than it was made by times that were foretold and then looked
-up: of 93 of GPUStack's performance lab 59 lay inside, all nine of one to eight sequences at once, 27 of 41 of a
-thousand chats, 19 of 35 of 500 prompts behind one another, as a queue reads more of them beside each step than a
-burst does. How many of all that were foretold lie inside is counted in core.evidence.blind, and said first."""
+than another's would: a band reaches as far as published times of either of an A100's, and as its own rows. One
+time alone makes no band. Hopper's reach up to where times that were foretold and then looked up had made them: of
+93 of GPUStack's performance lab 59 lay inside, as a queue reads more prompts beside each step than a burst does.
+How many of all that were foretold lie inside is counted in core.evidence.blind, and said first."""
 
 FIRST_BANDS: Mapping[tuple[str, Kind], Band] = {
     ("a100", "dense"): Band(0.72, 1.84),

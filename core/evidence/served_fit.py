@@ -70,7 +70,7 @@ class Columns:
     plain: NDArray[np.bool_]
 
     def of(self, kept: NDArray[np.bool_]) -> "Columns":
-        """Some of the rows."""
+        """The rows of a table that are kept."""
         return Columns(*(values[kept] for values in vars(self).values()))
 
     def predicted_s(self, numbers: Floats) -> Floats:

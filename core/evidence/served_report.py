@@ -51,6 +51,6 @@ def shipped_residuals(rows: Sequence[ServedRow], table: Columns | None = None) -
 
 
 def _beside(rows: Sequence[ServedRow], times: Sequence[float]) -> tuple[Residual, ...]:
-    """Never under the roofline."""
+    """Each row beside its time, never under the roofline."""
     pairs = ((served_prediction(row), time_s) for row, time_s in zip(rows, times, strict=True) if time_s)
     return tuple(Residual(each, max(each.roofline_s, time_s)) for each, time_s in pairs)

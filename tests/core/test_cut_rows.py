@@ -39,6 +39,7 @@ NO_ROWS = {
     "core.startup_log.lines.read_lines": "each line as it stands: read_log answers",
     "core.text.quantity.read_quantity": "one number, no rows",
     "core.evidence.foretold.read_foretold": "a file of this repository",
+    "core.evidence.foretold.read_tables": "the same file",
 }
 
 

@@ -1,4 +1,4 @@
-"""Ten numbers of one table of served times: they are what the table gives, and they carry over to what was left out."""
+"""Ten numbers of one table of served times: they are what it gives, and they carry over to what was left out."""
 
 from dataclasses import astuple, replace
 
@@ -89,7 +89,7 @@ def test_a_model_s_own_rows_have_no_part_in_what_tells_them(rows):
 
 
 def test_one_rule_says_what_is_left_out_and_looks_at_no_error():
-    """Seven rows of a model on fewer ranks than hold it, five shorter than their bytes take; a trainer's, a constant's."""
+    """Seven on fewer ranks than hold the model, five shorter than their bytes take; a trainer's, a constant's."""
     served = counted_out(map(served_prediction, shipped_served()))
     published = counted_out(map(prediction, shipped_table().measurements))
     assert (served["no_room"], served["beats_the_data_sheet"]) == (7, 5)
