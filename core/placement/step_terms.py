@@ -116,6 +116,23 @@ def prefill_of(served: Served) -> StepTerms:
     )
 
 
+def added_of(served: Served, batch: float) -> StepTerms:
+    """What one prompt adds to steps of `batch` sequences: its own terms, less what such a step pays anyway.
+
+    The step's weights and the waits of its sums are paid once, and no layer is launched again.
+    """
+    alone, step = served.prefill, served.decode(batch)
+    weights_s = max(0.0, alone.weights_s - step.weights_s)
+    gpu, dtype = served.cluster.gpu, served.demand.dtype
+    return replace(
+        alone,
+        weights_s=weights_s,
+        comm_s=max(0.0, alone.comm_s - step.comm_s),
+        layers=0.0,
+        narrow_s=narrow_s(gpu, dtype, weights_s, alone.arithmetic_s),
+    )
+
+
 def _one_prefill(served: Served, tokens: int) -> StepTerms:
     if served.layout.ep_size > 1:
         return _expert_step(served, tokens, None)

@@ -85,7 +85,7 @@ def test_targets_that_nothing_meets_leave_nothing():
 def test_a_kept_rate_is_kept_and_a_step_more_is_not():
     question = asked(**TARGETS)
     cost = engine_cost(question, judge(question, Layout(1)))
-    easy, hard = (most_kept_per_s(cost, Promise(1.0, itl), 100, 2048) for itl in (1.0, 0.05))
+    easy, hard = (most_kept_per_s(cost, Promise(1.0, itl), 100, 2048) for itl in (1.0, 0.02))
     assert 0 < hard < easy < cost.capacity_per_s
 
 
