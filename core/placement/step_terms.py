@@ -66,11 +66,29 @@ def decode_of(served: Served, batch: float) -> StepTerms:
         one = replace(one, kv_s=one.kv_s / layout.dcp_size, comm_s=one.comm_s + gathered_s)
     if not drafted:
         return one
-    # each sequence sends k + 1 tokens through the layers, and reads its cache once; a draft is one layer, k times
+    # each sequence sends k + 1 tokens through the layers, and reads its cache once; a draft is a layer and the head
     checked = _one_decode(served, batch * (1 + drafted))
     gathered_s = one.comm_s - _one_decode(served, batch).comm_s
     step = replace(checked, kv_s=one.kv_s, comm_s=checked.comm_s + gathered_s)
-    return step.plus(one.times(drafted / served.model.num_hidden_layers))
+    return step.plus(_draft_of(served, one, batch).times(drafted))
+
+
+def _draft_of(served: Served, one: StepTerms, batch: float) -> StepTerms:
+    """One drafted token of each sequence: one layer's share of a step, and the head, whole, to choose it by.
+
+    The head is the model's own, as those of MTP and EAGLE are; it is read and multiplied once a draft.
+    """
+    model, gpu, ranks = served.model, served.cluster.gpu, served.layout.tp_size
+    head = model.vocab_size * model.hidden_size / ranks
+    weights_s = ACTIVATION_BYTES * head / gpu.memory_bytes_per_s
+    arithmetic_s = 2 * head * batch / gpu.bf16_flops
+    layer = 1 / model.num_hidden_layers
+    layers = replace(
+        one,
+        weights_s=max(0.0, one.weights_s - weights_s),
+        arithmetic_s=max(0.0, one.arithmetic_s - arithmetic_s),
+    ).times(layer)
+    return replace(layers, weights_s=layers.weights_s + weights_s, arithmetic_s=layers.arithmetic_s + arithmetic_s)
 
 
 def _one_decode(served: Served, batch: float) -> StepTerms:

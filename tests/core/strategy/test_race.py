@@ -148,8 +148,8 @@ def test_the_load_decides_who_wins():
     winners = {load: one.lanes[one.winner].entrant.kind for load, one in found.items()}
     assert winners["light"] == "tensor"
     assert winners["rush"] != "tensor"
-    tensor, best = found["rush"].lanes[0], found["rush"].lanes[found["rush"].winner]
-    assert tensor.entrant.capacity_per_s < found["rush"].arrivals_per_s < best.entrant.capacity_per_s
+    rates = [lane.entrant.capacity_per_s for lane in found["rush"].lanes]
+    assert rates[0] < found["rush"].arrivals_per_s < max(rates)
     assert tensor.most_waiting > 10 * max(1, found["light"].lanes[0].most_waiting)
 
 
