@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from core.evidence.calibration import ENGINE_FLOORS, GRAPHED, PLAIN_FLOOR, SERVED_STEPS
 from core.evidence.kinds import layer_kind
-from core.evidence.published_terms import prediction
-from core.evidence.served import ServedRow, served_measurement
+from core.evidence.published_terms import Prediction
+from core.evidence.served import ServedRow
 from core.steps.narrow import FASTER_SHARE, NATIVE_SHARE, WIDENED_SHARE, arithmetic_share, bandwidth_share
 
 Floats = NDArray[np.float64]
@@ -84,9 +84,8 @@ class Columns:
         return total
 
 
-def columns(rows: Sequence[ServedRow]) -> Columns:
-    """A table of the two classes as numbers."""
-    told = [prediction(served_measurement(row)) for row in rows]
+def columns(told: Sequence[Prediction]) -> Columns:
+    """Times of the two classes as numbers."""
     said = [each.measurement for each in told]
     shares = [bandwidth_share(one.gpu, one.dtype) for one in said]
     terms = [each.terms for each in told]

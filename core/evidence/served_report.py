@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import astuple
+from functools import lru_cache
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from core.evidence.left_out import left_out
 from core.evidence.published_terms import Prediction, prediction
 from core.evidence.report import Residual
 from core.evidence.served import ServedRow, served_measurement
-from core.evidence.served_fit import SHIPPED, Columns, columns, crossed
+from core.evidence.served_fit import SHIPPED, columns, crossed
 from core.models.parameters import total_parameters
 
 
@@ -19,6 +20,7 @@ def kept_served(rows: Sequence[ServedRow]) -> tuple[ServedRow, ...]:
     return tuple(row for row in rows if left_out(served_prediction(row)) is None)
 
 
+@lru_cache(maxsize=4096)
 def served_prediction(row: ServedRow) -> Prediction:
     """A row beside what it should have taken."""
     return prediction(served_measurement(row))
@@ -39,15 +41,16 @@ def crossed_residuals(rows: Sequence[ServedRow], of_systems: bool = False) -> tu
 
     One of a table that is of one shape, or of one system, is left out: nothing remains to tell it by.
     """
-    table = columns(rows)
+    table = columns([served_prediction(row) for row in rows])
     told = crossed(rows, table, (lambda row: row.gpu) if of_systems else shape_of)
     return _beside(rows, told.tolist())
 
 
-def shipped_residuals(rows: Sequence[ServedRow], table: Columns | None = None) -> tuple[Residual, ...]:
+def shipped_residuals(rows: Sequence[ServedRow]) -> tuple[Residual, ...]:
     """Each row by the constants that ship, which the shipped table's rows were fitted to."""
     numbers = np.array(astuple(SHIPPED))
-    return _beside(rows, (table or columns(rows)).predicted_s(numbers).tolist())
+    table = columns([served_prediction(row) for row in rows])
+    return _beside(rows, table.predicted_s(numbers).tolist())
 
 
 def _beside(rows: Sequence[ServedRow], times: Sequence[float]) -> tuple[Residual, ...]:

@@ -4,8 +4,8 @@
 prompt's prefill alone, A what it adds to steps that decode anyway. The engine batches continuously and chunks its
 prefills: a step carries one token of every running sequence and up to `chunk_tokens` of the prompts that wait, in
 the order they came, and takes D(B) + the chunk's share of A, or of P where nothing decodes: weights are read,
-kernels launched and hops waited for once a step. The first token comes at the end of the step that reads a prompt's last chunk. A prompt is begun only
-while there is room for it and its whole output, so nothing is ever evicted.
+kernels launched and hops waited for once a step. The first token comes at the end of the step that reads a prompt's
+last chunk. A prompt is begun only while there is room for it and its whole output, so nothing is ever evicted.
 
 Ignored: lengths that differ, a cache of prefixes, and tokens cancelled half-way. With a chunk as long as a prompt
 everyone waits while one is read, as with prefill first.

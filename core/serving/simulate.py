@@ -171,8 +171,8 @@ class _Run:
                 if begun > first:
                     unread = read_by[begun - 1] - read
                     piece = unread if unread < chunk_tokens else chunk_tokens
-                    reading_s = prefill_s * piece / prompt_tokens if alike else self._reading_s(piece, read, read_by)
-                    step_s += added * reading_s if batch else reading_s
+                    alone_s = prefill_s * piece / prompt_tokens if alike else self._reading_s(piece, read, read_by)
+                    step_s += added * alone_s if batch else alone_s
                     whole = (read_by[first] - read) // chunk_tokens or 1
                     count = whole if whole < count else count
                 if batch:

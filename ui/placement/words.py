@@ -9,6 +9,7 @@ from core.comm_cost.kernels import picked_bill
 from core.errors import remark
 from core.evidence.accuracy import accuracy_of
 from core.evidence.calibration import calibration_of, prompt_efficiency
+from core.evidence.headline import Headline
 from core.evidence.report import Residual, decode_residuals, errors_of
 from core.placement.assumed import assumed
 from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY, case_plans
@@ -181,3 +182,8 @@ def residual_fields(residuals: Sequence[Residual], chosen: str) -> Mapping[str, 
         "above": sum(one.roofline_ratio > 1 for one in residuals),
         "test": errors_of(decode_residuals(residuals)),
     }
+
+
+def headline_fields(found: Headline) -> Mapping[str, object]:
+    """What the accuracy of times between tokens is told in: what was told blind, and what was tested since."""
+    return {f"line_{line.code}": line.held for line in found.lines}

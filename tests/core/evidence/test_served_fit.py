@@ -30,7 +30,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def table(rows):
-    return columns(rows)
+    return columns([served_prediction(row) for row in rows])
 
 
 def test_a_fit_gives_back_the_numbers_its_times_were_made_with(table):

@@ -150,7 +150,7 @@ def test_the_load_decides_who_wins():
     assert winners["rush"] != "tensor"
     rates = [lane.entrant.capacity_per_s for lane in found["rush"].lanes]
     assert rates[0] < found["rush"].arrivals_per_s < max(rates)
-    assert tensor.most_waiting > 10 * max(1, found["light"].lanes[0].most_waiting)
+    assert found["rush"].lanes[0].most_waiting > 10 * max(1, found["light"].lanes[0].most_waiting)
 
 
 def test_a_split_keeps_both_sides_as_busy_as_it_can():
