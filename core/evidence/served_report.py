@@ -1,17 +1,16 @@
 """Served times held to predictions: by what was told before they were looked at, and with their model left out."""
 
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import replace
 from functools import lru_cache
 
-import numpy as np
-
 from core.catalog import model
+from core.evidence.calibration import GRAPHED, calibration_of
 from core.evidence.left_out import left_out
 from core.evidence.published_terms import Prediction, prediction
 from core.evidence.report import Residual
 from core.evidence.served import ServedRow, served_measurement
-from core.evidence.served_fit import SHIPPED, columns, crossed
+from core.evidence.served_fit import columns, crossed
 from core.models.parameters import total_parameters
 
 
@@ -24,6 +23,12 @@ def kept_served(rows: Sequence[ServedRow]) -> tuple[ServedRow, ...]:
 def served_prediction(row: ServedRow) -> Prediction:
     """A row beside what it should have taken."""
     return prediction(served_measurement(row))
+
+
+def told_rows(rows: Sequence[ServedRow]) -> tuple[ServedRow, ...]:
+    """The rows with what the constants that ship say of each, to five figures."""
+    times = (each.predicted_s for each in shipped_residuals(rows))
+    return tuple(replace(row, told_s=float(f"{time_s:.5g}")) for row, time_s in zip(rows, times, strict=True))
 
 
 def shape_of(row: ServedRow) -> int:
@@ -39,18 +44,21 @@ def blind_residuals(rows: Sequence[ServedRow]) -> tuple[Residual, ...]:
 def crossed_residuals(rows: Sequence[ServedRow], of_systems: bool = False) -> tuple[Residual, ...]:
     """Each row by constants that no row of its shape of model had a part in; or of its system.
 
-    One of a table that is of one shape, or of one system, is left out: nothing remains to tell it by.
+    One of a table that is of one shape, or of one system, is left out: nothing remains to tell it by. So is one of
+    a class that no such table was fitted to.
     """
-    table = columns([served_prediction(row) for row in rows])
-    told = crossed(rows, table, (lambda row: row.gpu) if of_systems else shape_of)
-    return _beside(rows, told.tolist())
+    fitted = [row for row in rows if served_prediction(row).measurement.gpu.gpu_class in GRAPHED]
+    table = columns([served_prediction(row) for row in fitted])
+    told = crossed(fitted, table, (lambda row: row.gpu) if of_systems else shape_of)
+    return _beside(fitted, told.tolist())
 
 
 def shipped_residuals(rows: Sequence[ServedRow]) -> tuple[Residual, ...]:
-    """Each row by the constants that ship, which the shipped table's rows were fitted to."""
-    numbers = np.array(astuple(SHIPPED))
-    table = columns([served_prediction(row) for row in rows])
-    return _beside(rows, table.predicted_s(numbers).tolist())
+    """Each row as every page prices it, by the constants that ship; the shipped table's rows gave those."""
+    told = [(each.measurement, each) for each in map(served_prediction, rows)]
+    constants = (calibration_of(said.gpu, said.model, said.engine).efficiency for said, _ in told)
+    times = [each.predicted_s(own) for (_, each), own in zip(told, constants, strict=True)]
+    return _beside(rows, times)
 
 
 def _beside(rows: Sequence[ServedRow], times: Sequence[float]) -> tuple[Residual, ...]:
