@@ -10,7 +10,7 @@ from core.evidence.accuracy import accuracy_of
 from core.evidence.headline import Headline, headline
 from core.evidence.report import Residual
 from core.evidence.report import residuals as predicted
-from core.placement.beside import promised, regimes
+from core.placement.beside import alike, promised, regimes
 from core.placement.plan import Plan, Question
 from runtime.foretold import foretold
 from runtime.kept import kept
@@ -119,6 +119,8 @@ def _beside_fields() -> Mapping[str, object]:
         "beside": beside,
         "every": regimes(beside.rows)[-1],
         "inside": promised(beside.rows),
+        "compiled": next(one for one in regimes(beside.rows) if one.code == "compiled"),
+        "set_aside": sum(not alike(row) for row in beside.rows),
         "faster": beside.seconds_aiconfigurator / beside.seconds_shardlab,
     }
 
