@@ -39,7 +39,7 @@ SIZES = {
 
 
 def _answer(options: Namespace) -> Computed:
-    asked = replace(question(options, _demand(options)), engine=options.engine)
+    asked = replace(question(options, _demand(options)), engine=options.engine, compiled=options.compiled)
     log, table, bench = (
         read_text(name) if name else "" for name in (options.startup_log, options.nccl, options.bench)
     )
@@ -255,6 +255,11 @@ def make_parser() -> Parser:
         choices=ENGINES,
         default="vllm",
         help="whose command is printed, and whose words a refusal quotes",
+    )
+    parser.add_argument(
+        "--compiled",
+        action="store_true",
+        help="times of a loop compiled whole, as gpt-fast's, in place of a server's",
     )
     parser.add_argument("--manifest", choices=("compose", "kubernetes"), help="printed instead of the command")
     parser.add_argument("--usd-per-gpu-hour", type=finite)

@@ -65,6 +65,7 @@ ENGINE_FLOORS: Mapping[str, float] = {"sglang": 1.40, "trtllm": 0.88, "gpt-fast"
 Of SGLang 352 times and of TensorRT-LLM 487, of eleven models: the same fit. gpt-fast is no server: a loop that was
 compiled whole and schedules nothing. Its 22 times of seven models on an A100 lie at 22 µs a plain layer, where
 vLLM's on Hopper lie at 37."""
+COMPILED_ROWS = 22
 GRAPHED = ("hopper", "blackwell")
 """Classes whose times are of engines that record a step as a graph."""
 

@@ -73,8 +73,8 @@ class Planners:
 def alike(row: Compared) -> bool:
     """Whether both planners were asked for what was run: the GPU itself, and a model whose layers are of one kind.
 
-    aiconfigurator is given a Llama's or a Mixtral's shape: layers of several kinds, with states, windows or heads of
-    two widths, would be another model's.
+    aiconfigurator is given a Llama's or a Mixtral's shape: layers of several kinds, with states, windows or heads
+    of two widths, would be another model's.
     """
     return row.gpu in THEIR_SYSTEMS and len(find_model(row.model).kinds) <= 1
 
@@ -88,8 +88,8 @@ _REGIMES: tuple[tuple[str, Callable[[Compared], bool]], ...] = (
     ("compiled", lambda row: row.source.startswith("gpt-fast")),
     ("every", lambda row: True),
 )
-"""What limits a step: the weights at one sequence, more at many, ranks that wait, the arithmetic of a prompt. A loop
-that was compiled whole is a regime of its own, where aiconfigurator's kernels without a scheduler are nearer."""
+"""What limits a step: the weights at one sequence, more at many, ranks that wait, the arithmetic of a prompt.
+A loop compiled whole is a regime of its own, where aiconfigurator's kernels without a scheduler are nearer."""
 
 
 def regimes(rows: Sequence[Compared]) -> list[Regime]:

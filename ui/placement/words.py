@@ -58,7 +58,7 @@ def _fields(placement: Placement, shown: Itself) -> Mapping[str, object]:
         "cluster": question.cluster,
         "budget": question.budget,
         "demand": question.demand,
-        "calibration": calibration_of(question.cluster.gpu, question.model, question.engine),
+        "calibration": calibration_of(question.cluster.gpu, question.model, question.timed_engine),
         "prompts": prompt_efficiency(question.cluster.gpu, question.model),
         "usable_source": worded(usable_source(question)),
         "band_low": 1 - low,
@@ -161,7 +161,7 @@ def load_fields(load: Loaded) -> Mapping[str, object]:
 def accuracy_fields(question: Question) -> Mapping[str, object]:
     """What the tab of measurements names of a question's own class of GPU and kind of model."""
     gpu, model = question.cluster.gpu, question.model
-    here = calibration_of(gpu, model, question.engine)
+    here = calibration_of(gpu, model, question.timed_engine)
     told_by = "taken" if not here.rows else "both" if here.floor_fitted else "share"  # of a class's two constants
     return {
         "of_steps": accuracy_of(gpu, model, "decode") or accuracy_of(gpu, model, "run"),
