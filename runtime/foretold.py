@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from core.errors import UnreadableTextError
-from core.evidence.foretold import Foretold, read_foretold
+from core.evidence.foretold import Foretold, ForetoldTable, read_foretold, read_tables
 from runtime.files import DATA
 from runtime.locks import appending
 
@@ -18,6 +18,12 @@ def foretold(path: Path = LEDGER) -> tuple[Foretold, ...]:
     return _read(tuple(_lines(path)))
 
 
+def tables(path: Path = LEDGER) -> tuple[ForetoldTable, ...]:
+    """Every table that was told at once. Raises as `read_foretold` does."""
+    return _read_tables(tuple(_lines(path)))
+
+
+_read_tables = lru_cache(maxsize=4)(read_tables)
 _read = lru_cache(maxsize=4)(read_foretold)
 """Lines read once, for whoever asks while no line is behind them."""
 

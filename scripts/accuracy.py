@@ -11,7 +11,9 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+from core.evidence.blind import Held
 from core.evidence.calibration import CALIBRATIONS, Calibration
+from core.evidence.headline import Headline, headline
 from core.evidence.measurements import PublishedTable
 from core.evidence.report import (
     Errors,
@@ -27,7 +29,10 @@ from core.evidence.report import (
     residuals,
 )
 from core.units import percent, plain
+from runtime.foretold import foretold
+from runtime.prose import said
 from runtime.published import default_table, published_table, write_table
+from runtime.served import shipped_served
 from scripts.terminal import Computed, Parser, command, picked, print_aligned, run
 
 
@@ -35,9 +40,20 @@ def _answer(options: Namespace) -> Computed:
     path = Path(options.table) if options.table else default_table()
     table = published_table(path)
     rows = residuals(table)
+    first = headline(foretold(), shipped_served(), table, rows)
     if options.keep:
         write_table((*table.measurements, *table.out_of_memory), Path(options.keep))
-    return _as_json(path, table, rows), partial(_print_report, path, table, rows, options.rows)
+    figures = {**_headline(first), **_as_json(path, table, rows)}
+    return figures, partial(_print_report, path, table, rows, first, options.rows)
+
+
+def _headline(first: Headline) -> Mapping[str, object]:
+    """What was told blind, then what was tested, then what was fitted: times between tokens alone."""
+    return {
+        "headline": {line.code: {**asdict(line.held.errors), "inside": line.held.inside} for line in first.lines},
+        "headline_classes": [asdict(line) for line in first.classes],
+        "left_out": first.left_out,
+    }
 
 
 def _as_json(path: Path, table: PublishedTable, rows: Sequence[Residual]) -> Mapping[str, object]:
@@ -103,7 +119,39 @@ RULE = (
 _HEADS = ("n", "sources", "median", "p90", "worst", "bias", "roofline at most")
 
 
-def _print_report(path: Path, table: PublishedTable, rows: Sequence[Residual], every_row: bool) -> None:
+def _print_headline(first: Headline) -> None:
+    """The blind number first, as the page has it."""
+    heads = ("times between tokens", "n", "sources", "median", "p90", "bias", "in the band")
+    print_aligned(
+        [heads, *((said("placement", f"headline.{line.code}"), *_line(line.held)) for line in first.lines)]
+    )
+    print()
+    none = ("–",) * 6
+    classes = (
+        (
+            line.gpu_class,
+            line.kind,
+            *(cell for one in (line.blind, line.now) for cell in (_line(one) if one else none)),
+        )
+        for line in first.classes
+    )
+    both = tuple(f"{name}: {what}" for name in ("blind", "now") for what in heads[1:])
+    print_aligned([("GPUs", "layers", *both), *classes])
+    for reason, count in first.left_out.items():
+        print(f"left out of all: {count} rows, {said('placement', f'left_out.{reason}')}")
+    print()
+
+
+def _line(one: Held) -> tuple[str, ...]:
+    line = one.errors
+    sizes = percent(line.median_error), percent(line.p90_error), _signed(line.bias)
+    return (str(line.rows), str(line.sources), *sizes, str(one.inside))
+
+
+def _print_report(
+    path: Path, table: PublishedTable, rows: Sequence[Residual], first: Headline, every_row: bool
+) -> None:
+    _print_headline(first)
     classes = [(*key, *_cells(line)) for key, line in by_class(rows).items()]
     print_aligned([("GPUs", "layers", "quantity", *_HEADS), *classes])
     print()

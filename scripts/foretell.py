@@ -2,6 +2,7 @@
 
 add KEY …               predict one time by today's constants, and append it with the time of day
 seen KEY --measured-ms  append the figure that was then looked up, with its source
+table KEY FILE          predict every row of a table that nothing was fitted to, keep it, and append its digest
 list                    every prediction beside what was seen of it
 """
 
@@ -9,13 +10,17 @@ from argparse import Namespace
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import get_args
 
 from core.errors import OutOfRangeError
-from core.evidence.foretold import Foretold, foretell, predicted_line, seen_line
+from core.evidence.foretold import Foretold, ForetoldTable, foretell, predicted_line, seen_line, table_line
 from core.evidence.measurements import Engine
+from core.evidence.served import told_digest
+from core.evidence.served_report import told_rows
 from core.units import percent, seconds
 from runtime import foretold as ledger
+from runtime.served import served_table, write_served
 from scripts.asking import USUAL
 from scripts.terminal import Computed, Parser, command, finite, print_aligned, run
 
@@ -37,6 +42,13 @@ def _answer(options: Namespace) -> Computed:
         told = ledger.append(
             lambda before: seen_line(before, options.key, now, measured_s, options.source), options.ledger
         )
+    elif options.action == "table":
+        rows = told_rows(served_table(options.file))
+        write_served(rows, options.keep, f"{len(rows)} rows of {options.source}, told {now} by {options.commit}")
+        table = ForetoldTable(
+            options.key, now, options.commit, options.keep.name, len(rows), told_digest(rows), options.source
+        )
+        told = ledger.append(lambda before: table_line(before, table), options.ledger)
     else:
         told = ledger.foretold(options.ledger)
     figures = {"predictions": told, "seen": sum(one.measured_s is not None for one in told)}
@@ -77,8 +89,16 @@ def make_parser() -> Parser:
     seen.add_argument("key")
     seen.add_argument("--measured-ms", type=finite, required=True)
     seen.add_argument("--source", required=True)
+    table = actions.add_parser("table", help="predict every row of a table of served times, and keep what was told")
+    table.add_argument("key", help="a name of its own")
+    table.add_argument("file", type=Path, help="the table, as it was printed: see scripts.served")
+    table.add_argument(
+        "--keep", type=Path, required=True, help="where the rows and what is told of them are written"
+    )
+    table.add_argument("--commit", required=True, help="whose constants these are")
+    table.add_argument("--source", required=True)
     listed = actions.add_parser("list", help="every prediction")
-    for one in (add, seen, listed):
+    for one in (add, seen, table, listed):
         one.common("--ledger", default=ledger.LEDGER)
         one.common("--json")
     return parser

@@ -45,7 +45,10 @@ SIZES = {
 
 def _answer(options: Namespace) -> Computed:
     gpus = machine(options)
-    asked, seen = replace(question(options, _demand(options), gpus), engine=options.engine), gpus.seen
+    asked = replace(
+        question(options, _demand(options), gpus), engine=options.engine, compiled=options.compiled
+    )
+    seen = gpus.seen
     log, table, bench = (
         read_text(name) if name else "" for name in (options.startup_log, options.nccl, options.bench)
     )
@@ -230,6 +233,11 @@ def make_parser() -> Parser:
         choices=ENGINES,
         default="vllm",
         help="whose command is printed, and whose words a refusal quotes",
+    )
+    parser.add_argument(
+        "--compiled",
+        action="store_true",
+        help="times of a loop compiled whole, as gpt-fast's, in place of a server's",
     )
     parser.add_argument(
         "--manifest", choices=("compose", "kubernetes"), help="alone on standard output; the rest goes beside it"

@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = {
     "schedule": "a pipeline schedule, timed",
     "tp-sizes": "which TP sizes a model allows",
     "accuracy": "predicted against published",
+    "served": "served times against predictions",
     "foretell": "predictions made before a figure was seen",
     "clinic": "the classics of distributed serving",
     "quiz": "questions over the whole course",

@@ -1,9 +1,12 @@
-"""The two constants of a class of GPU and a kind of layer, fitted on published times.
+"""The two constants of a class of GPU and a kind of layer, fitted on published times; an engine's part in one.
 
 A step's terms (core.steps.model) are linear in 1/reached and in the floor, so a fit is a search over two numbers.
 Each source counts alike however many rows it printed: a table of 265 would otherwise be the only one heard. The
 rule of the split: a source is fitted or tested as a whole. What ships is fitted on all sources of a class; each is
 tested by constants that were fitted on the others (core.evidence.report).
+
+Two classes are fitted otherwise: Hopper's and Blackwell's constants are those of one table of 1,412 served times
+(core.evidence.served_fit), and every other source of theirs is a test.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +19,7 @@ from core.errors import OutOfRangeError
 from core.evidence.kinds import KINDS, Kind, layer_kind
 from core.evidence.published_terms import Prediction
 from core.specs import GpuSpec, ModelSpec
-from core.steps.model import Efficiency, peak_flops
+from core.steps.model import Efficiency
 
 Floats = NDArray[np.float64]
 
@@ -45,27 +48,56 @@ class Calibration:
     floor_fitted: bool = True
 
 
+SERVED_ROWS: Mapping[str, tuple[int, int]] = {"hopper": (580, 19), "blackwell": (820, 13)}
+"""Times of a class in the table of served ones, and models through an engine that they are of."""
+SERVED_STEPS: Mapping[str, Efficiency] = {
+    "hopper": Efficiency(0.87, 46e-6), "blackwell": Efficiency(0.76, 29e-6)
+}  # fmt: skip
+"""Of layers that are counted by their kernels, through vLLM. Source: core.evidence.served_fit."""
+PLAIN_FLOOR = 0.78
+"""Of such a floor, what a plain layer takes: nine kernels of it are fused into fewer than nine of the others are.
+
+Source: the same fit, 1,412 times of eleven models, three of them of plain layers."""
+
+ENGINE_FLOORS: Mapping[str, float] = {"sglang": 1.40, "trtllm": 0.88, "gpt-fast": 0.6}
+"""Of a floor through vLLM, what another engine's layers take where its step is one recorded graph.
+
+Of SGLang 352 times and of TensorRT-LLM 487, of eleven models: the same fit. gpt-fast is no server: a loop that was
+compiled whole and schedules nothing. Its 22 times of seven models on an A100 lie at 22 µs a plain layer, where
+vLLM's on Hopper lie at 37."""
+COMPILED_ROWS = 22
+GRAPHED = ("hopper", "blackwell")
+"""Classes whose times are of engines that record a step as a graph."""
+
+
 # fmt: off
 _DENSE = (
     Calibration("a100", "A100", "dense", Efficiency(0.75, 88e-6), 447, 8),
-    Calibration("hopper", "H100 and H200", "dense", Efficiency(0.74, 44e-6), 115, 5),
-    Calibration("blackwell", "B200", "dense", Efficiency(0.62, 44e-6), 20, 1, floor_fitted=False),
-    Calibration("cdna3", "MI300X", "dense", Efficiency(0.49, 34e-6), 49, 5),
+    Calibration("cdna3", "MI300X", "dense", Efficiency(0.47, 28e-6), 49, 5),
 )
 _COUNTED = (
-    Calibration("a100", "A100", "mixture", Efficiency(0.84, 120e-6), 29, 5),
-    Calibration("hopper", "H100 and H200", "mixture", Efficiency(0.80, 48e-6), 29, 8),
-    Calibration("blackwell", "B200", "mixture", Efficiency(0.42, 50e-6), 48, 8),
-    Calibration("cdna3", "MI300X", "mixture", Efficiency(0.40, 102e-6), 54, 12),
+    Calibration("a100", "A100", "mixture", Efficiency(0.84, 116e-6), 29, 5),
+    Calibration("cdna3", "MI300X", "mixture", Efficiency(0.40, 106e-6), 54, 12),
 )
 # fmt: on
-_FITTED = (*_DENSE, *(replace(row, kind=kind) for row in _COUNTED for kind in KINDS[1:]))
+
+
+def _of_served(gpu_class: str, name: str) -> list[Calibration]:
+    """A class's rows from the table of served times: one share, a floor for plain layers and one for the rest."""
+    steps, counts = SERVED_STEPS[gpu_class], SERVED_ROWS[gpu_class]
+    plain = replace(steps, layer_floor_s=round(PLAIN_FLOOR * steps.layer_floor_s, 9))
+    return [Calibration(gpu_class, name, kind, plain if kind == "dense" else steps, *counts) for kind in KINDS]
+
+
+_FITTED = (
+    *_DENSE, *(replace(row, kind=kind) for row in _COUNTED for kind in KINDS[1:]),
+    *_of_served("hopper", "H100 and H200"), *_of_served("blackwell", "B200 and B300"),
+)  # fmt: skip
 CALIBRATIONS: Mapping[tuple[str, Kind], Calibration] = {(row.gpu_class, row.kind): row for row in _FITTED}
-"""Blackwell's dense rows are of full servers, where a floor does not show: they have Hopper's. Layers with experts,
-latent attention or states are counted by their kernels (core.steps.launches), and have one pair of constants a
-class: apart, each is told by few sources, and a source that was left out lay farther off. Nor are they told apart
-by width, though both MI300X and B200 are told too slow in 16 bits and too fast in 8: with constants of their own
-mixtures that were left out lay 30 % off in the median for 33 on MI300X, and 39 for 25 on B200.
+"""Layers with experts, latent attention or states are counted by their kernels (core.steps.launches), and have one
+pair of constants a class: apart, each is told by few sources, and a source that was left out lay farther off. Nor
+are they told apart by width on an MI300X, though they are told too slow in 16 bits and too fast in 8: with
+constants of their own mixtures that were left out lay 30 % off in the median for 33.
 
 Not in the table: SGLang's page of Kimi K2.5 on eight H200, whose token takes 9 ms alone behind 800 tokens and 25
 behind 4,400, where no other page's moves (DeepSeek-R1's 9.2 and 9.3); the page of K2.6 repeats its figures."""
@@ -80,42 +112,32 @@ and FasterTransformer without graphs, vLLM. An engine that replays has there the
 PROMPT_FLOOR_S = 88e-6
 """The least floor of a prompt's layer: that of engines that record no graph, an A100's, as few did of prompts."""
 
-PROMPTS: Mapping[str, Calibration] = {
-    "hopper": Calibration(
-        "hopper", "H100 and H200", "dense", Efficiency(0.54, PROMPT_FLOOR_S), 7, 2, floor_fitted=False
-    )
-}
-"""What a prompt alone makes of the data sheet where two sources time first tokens, so that one can test the other.
 
-Its matrices wait for arithmetic: in 8 bits, as all these rows are, an H100 reaches a smaller share of what is
-printed than its memory does. In 16 bits, and elsewhere, a prompt has the share of a class's steps."""
+def prompt_efficiency(gpu: GpuSpec, model: ModelSpec, own: Efficiency | None = None) -> Efficiency:
+    """The constants of one prompt read alone: a step's share of the data sheet, and a prompt's floor.
 
-
-def prompt_efficiency(gpu: GpuSpec, model: ModelSpec, dtype: str, own: Efficiency | None = None) -> Efficiency:
-    """The constants of one prompt read alone; of a class whose first tokens one source timed or none, its steps'.
-
-    They are of matrices that are multiplied in less than 16 bits; others have the steps' share too.
-
-    With constants of one's `own` they move as those do: the share in their ratio, the floor to theirs.
+    What is multiplied in fewer than 16 bits reaches less: its terms say so (core.steps.narrow). Constants of one's
+    `own` are a step's.
     """
-    usual = calibration_of(gpu, model).efficiency
-    steps, row = own or usual, PROMPTS.get(gpu.gpu_class) if is_narrow(gpu, dtype) else None
-    share = row.efficiency.reached_fraction / usual.reached_fraction if row else 1.0
-    return Efficiency(min(1.0, steps.reached_fraction * share), max(steps.layer_floor_s, PROMPT_FLOOR_S))
-
-
-def is_narrow(gpu: GpuSpec, dtype: str) -> bool:
-    """Whether a GPU multiplies such weights in less than 16 bits."""
-    return peak_flops(gpu, dtype) > gpu.bf16_flops
+    steps = own or calibration_of(gpu, model).efficiency
+    return replace(steps, layer_floor_s=max(steps.layer_floor_s, PROMPT_FLOOR_S))
 
 
 def calibration_of(gpu: GpuSpec, model: ModelSpec, engine: str = "") -> Calibration:
     """The constants for a model on a GPU, and what they are from; of an engine that replays graphs, its floor."""
     kind = layer_kind(model)
     usual = calibration_for(gpu.gpu_class, kind)
+    if gpu.gpu_class in GRAPHED and engine in ENGINE_FLOORS:
+        return replace(usual, efficiency=through(usual.efficiency, engine))
     if gpu.gpu_class != EAGER or engine not in REPLAYING:
         return usual
-    return replace(usual, efficiency=replayed(usual.efficiency, calibration_for("hopper", kind).efficiency))
+    graphs = through(calibration_for("hopper", kind).efficiency, engine)
+    return replace(usual, efficiency=replayed(usual.efficiency, graphs))
+
+
+def through(graphs: Efficiency, engine: str) -> Efficiency:
+    """Constants of a class whose steps are graphs, through one engine."""
+    return replace(graphs, layer_floor_s=round(graphs.layer_floor_s * ENGINE_FLOORS.get(engine, 1.0), 9))
 
 
 def replayed(eager: Efficiency, graphs: Efficiency) -> Efficiency:
@@ -173,7 +195,7 @@ def _launch_errors(predictions: Sequence[Prediction]) -> Floats:
     """The mean absolute log error of one source under every time of a launch."""
     steps = np.array(
         [
-            each.terms.step_s(prompt_efficiency(said.gpu, said.model, said.dtype))
+            each.terms.step_s(prompt_efficiency(said.gpu, said.model))
             for each in predictions
             for said in (each.measurement,)
         ]

@@ -7,8 +7,9 @@ line that was changed, moved or taken out breaks all that follow.
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from core.catalog import gpu, link, model
 from core.errors import OutOfRangeError, UnknownNameError, UnreadableTextError, require_positive
@@ -53,6 +54,23 @@ class Foretold:
         return None if self.measured_s is None else self.predicted_s / self.measured_s
 
 
+@dataclass(frozen=True)
+class ForetoldTable:
+    """A table of times told at once: its file, how many, by which commit's constants, and a digest of them all.
+
+    One line for a table: a line for each of its rows would be eight times the table itself. `source` is where its
+    times had been published by then, unread: nothing was fitted to any of them.
+    """
+
+    key: str
+    made: str
+    commit: str
+    file: str
+    rows: int
+    digest: str
+    source: str
+
+
 def foretell(
     key: str,
     made: str,
@@ -71,18 +89,36 @@ def foretell(
     """A prediction as of now, by the constants that ship: of a batch that begins together, or of a server."""
     row, gpu_spec = model(model_key), gpu(gpu_key)
     require_positive(tp_size=tp_size, batch=batch, prompt_tokens=prompt_tokens, output_tokens=output_tokens)
-    asked = Measurement(
-        source="", engine=engine, model=row, gpu=gpu_spec, group=TensorGroup(tp_size, link(gpu_spec.link_key)),
-        pp_size=1, dtype=dtype, kv_dtype="bf16", batch=batch, prompt_tokens=prompt_tokens,
-        output_tokens=output_tokens, quantity=quantity, arrival=arrival, utilisation=0.9, measured_s=1.0,
-    )  # fmt: skip
-    usual, tested = calibration_of(gpu_spec, row, engine).efficiency, accuracy_of(gpu_spec, row, quantity)
-    constants = prompt_efficiency(gpu_spec, row, dtype) if quantity == "first_token" else usual
-    return Foretold(
+    tested = accuracy_of(gpu_spec, row, quantity)
+    untold = Foretold(
         key, made, row.key, gpu_spec.key, tp_size, dtype, batch, prompt_tokens, output_tokens, quantity,
-        constants.reached_fraction, constants.layer_floor_s, prediction(asked).predicted_s(constants),
-        tested.n if tested else 0, arrival=arrival, engine=engine,
+        1.0, 0.0, 0.0, tested.n if tested else 0, arrival=arrival, engine=engine,
     )  # fmt: skip
+    return retold(untold)
+
+
+def foretold_measurement(one: Foretold) -> Measurement:
+    """What a prediction is of, with what was seen of it; without that, 1 s."""
+    gpu_spec = gpu(one.gpu)
+    return Measurement(
+        source=one.source, engine=one.engine, model=model(one.model), gpu=gpu_spec,
+        group=TensorGroup(one.tp_size, link(gpu_spec.link_key)), pp_size=1, dtype=one.dtype, kv_dtype="bf16",
+        batch=one.batch, prompt_tokens=one.prompt_tokens, output_tokens=one.output_tokens,
+        quantity=one.quantity, arrival=one.arrival, utilisation=0.9, measured_s=one.measured_s or 1.0,
+    )  # fmt: skip
+
+
+def retold(one: Foretold) -> Foretold:
+    """The same prediction by the constants that ship today."""
+    said = foretold_measurement(one)
+    steps = calibration_of(said.gpu, said.model, said.engine).efficiency
+    constants = prompt_efficiency(said.gpu, said.model) if one.quantity == "first_token" else steps
+    return replace(
+        one,
+        reached_fraction=constants.reached_fraction,
+        layer_floor_s=constants.layer_floor_s,
+        predicted_s=prediction(said).predicted_s(constants),
+    )
 
 
 def predicted_line(before: str, one: Foretold) -> str:
@@ -98,6 +134,19 @@ def seen_line(before: str, key: str, seen: str, measured_s: float, source: str) 
     return _line(before, line)
 
 
+def table_line(before: str, table: ForetoldTable) -> str:
+    """The line of a table that was told at once."""
+    return _line(before, {"event": "table", **asdict(table)})
+
+
+def read_tables(lines: Sequence[str]) -> tuple[ForetoldTable, ...]:
+    """Every table that was told at once. Raises as `read_foretold` does."""
+    entries = [dict(entry) for entry in _entries(lines) if entry["event"] == "table"]
+    for entry in entries:
+        del entry["event"]
+    return tuple(ForetoldTable(**entry) for entry in entries)
+
+
 def read_foretold(lines: Sequence[str]) -> tuple[Foretold, ...]:
     """Every prediction, with what was seen of it.
 
@@ -105,20 +154,26 @@ def read_foretold(lines: Sequence[str]) -> tuple[Foretold, ...]:
     figure of no prediction, OutOfRangeError for one that was seen twice or before it was told.
     """
     told: dict[str, Foretold] = {}
-    before = ""
-    for number, line in enumerate(lines[:MOST_LINES], start=1):
-        entry = _entry(number, line)
-        if entry.pop("after", None) != digest(before):
-            raise UnreadableTextError(f"line {number} of the predictions does not follow the one before it")
-        event, key = entry.pop("event", None), str(entry.get("key"))
+    for number, entry in enumerate(_entries(lines), start=1):
+        event, key = entry.pop("event"), str(entry.get("key"))
         if event == "predicted" and key not in told:
-            told[key] = Foretold(**entry)  # type: ignore[arg-type]
+            told[key] = Foretold(**entry)
         elif event == "seen":
             told[key] = _seen(told, key, entry)
-        else:
+        elif event != "table":
             raise UnreadableTextError(f"line {number} of the predictions is no new prediction and no figure")
-        before = line
     return tuple(told.values())
+
+
+def _entries(lines: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Each line's entry, without the digest of the line before it, which must be right."""
+    before = ""
+    for number, line in enumerate(lines[:MOST_LINES], start=1):
+        entry = {"event": None, **_entry(number, line)}
+        if entry.pop("after", None) != digest(before):
+            raise UnreadableTextError(f"line {number} of the predictions does not follow the one before it")
+        yield entry
+        before = line
 
 
 def _seen(told: Mapping[str, Foretold], key: str, entry: Mapping[str, object]) -> Foretold:

@@ -24,7 +24,7 @@ Quantity = Literal["decode", "first_token", "run", "saturated"]
 Arrival = Literal["static", "burst", "closed"]
 """All at once and none after; all at once into a server; each user's next request when the last is done."""
 
-Engine = Literal["", "vllm", "sglang", "megatron", "gpt-fast"]
+Engine = Literal["", "vllm", "sglang", "trtllm", "megatron", "gpt-fast"]
 """Whose limits a server has; a training code that also generates; "" for any other."""
 
 SERVERS = ("vllm", "sglang")

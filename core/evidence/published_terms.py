@@ -11,6 +11,7 @@ from core.evidence.measurements import Measurement
 from core.models.kv_cache import sequence_bytes
 from core.models.weights import read_weight_bytes
 from core.steps.launches import prompt_layers
+from core.steps.mixed import added_terms
 from core.steps.model import Efficiency, StepTerms, decode_terms, prefill_terms
 from core.units import GIB
 
@@ -23,7 +24,8 @@ MOST_RUNNING = 2048
 vLLM's is its GPU's (GpuSpec.vllm_sequences)."""
 
 BURST_SHARE = 0.5
-"""Of a burst, the prompts that are still read while an average sequence already decodes."""
+"""Of a burst that all run at once, the prompts that are still read while an average sequence already decodes. Those
+of a burst that waits for room are read as others end, as in a closed loop."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +53,23 @@ class Prediction:
 def prediction(measurement: Measurement) -> Prediction:
     """The terms of a measurement's quantity, and the least it can be.
 
-        decode       D(C) + others' prompts a step, P(1)·(C - 1)/O in a closed loop, half of it in a burst
+        decode       D(C) + others' prompts a step, A·(C - 1)/O in a closed loop, half of it in a burst
         first token  P(1)
         run          P(B) + (O - 1)·D(C)·B/C
         saturated    D(C)/C + P(1)/O
 
-    Stages of a pipeline work on a microbatch each, so D and P are taken at B/p; a saturated pipeline has all of
-    them busy. The roofline has data-sheet speed, free communication and no other prompts; where sequences share the
-    cost of the weights, it has all the memory there is.
+    A prompt that is read in a step of others adds A to it: core.steps.mixed. Stages of a pipeline work on a
+    microbatch each, so D and P are taken at B/p; a saturated pipeline has all of them busy. The roofline has
+    data-sheet speed, free communication and no other prompts; where sequences share the cost of the weights, it
+    has all the memory there is.
     """
     match measurement.quantity:
         case "decode":
             resident = _resident(measurement)
-            step = _decode(measurement, resident).plus(
-                _prefill(measurement, 1).times(_prompts_a_step(measurement, resident))
-            )
+            prompts = _prompts_a_step(measurement, resident)
+            step = _decode(measurement, resident)
+            if prompts:
+                step = step.plus(_added(measurement, resident).times(prompts))
             return Prediction(measurement, step, _decode(measurement, resident).roofline_s)
         case "first_token":
             prompt = _prefill(measurement, 1)
@@ -80,6 +84,11 @@ def prediction(measurement: Measurement) -> Prediction:
 def fits(measurement: Measurement) -> bool:
     """Whether a rank holds its weights and all sequences that were asked for; one, where none were counted."""
     return _room(measurement) >= (measurement.batch or 1)
+
+
+def holds_weights(measurement: Measurement) -> bool:
+    """Whether the ranks that a row names hold the weights, with nothing else in their memory."""
+    return _free_bytes(measurement, 1.0) >= 0
 
 
 def _of_run(measurement: Measurement) -> Prediction:
@@ -129,11 +138,20 @@ def _prefill(measurement: Measurement, prompts: float) -> StepTerms:
     )
 
 
+def _added(measurement: Measurement, resident: float) -> StepTerms:
+    """What one prompt adds to a step of the resident sequences."""
+    batch = max(1.0, resident / measurement.pp_size)
+    return added_terms(
+        measurement.model, measurement.gpu, measurement.group, measurement.prompt_tokens, batch, measurement.dtype
+    )
+
+
 def _prompts_a_step(measurement: Measurement, resident: float) -> float:
     """How many other prompts are read for each step of a sequence: one each time another begins."""
     if measurement.arrival == "static":
         return 0.0
-    return (resident - 1) / measurement.output_tokens * (BURST_SHARE if measurement.arrival == "burst" else 1.0)
+    held = min(1.0, resident / (measurement.batch or resident)) if measurement.arrival == "burst" else 0.0
+    return (resident - 1) / measurement.output_tokens * (1 - (1 - BURST_SHARE) * held)
 
 
 def _room(measurement: Measurement) -> float:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal, TypeVar
 
@@ -10,13 +10,14 @@ import numpy as np
 
 from core.evidence.calibration import (
     EAGER,
+    GRAPHED,
     PROMPT_FLOOR_S,
     REPLAYING,
     calibration_for,
     fit_efficiency,
     fit_launch,
-    is_narrow,
     replayed,
+    through,
 )
 from core.evidence.kinds import Kind, layer_kind
 from core.evidence.measurements import SERVERS, Measurement, PublishedTable, Quantity
@@ -102,13 +103,12 @@ def residuals(table: PublishedTable) -> tuple[Residual, ...]:
     """
     predictions = [prediction(measurement) for measurement in table.measurements]
     steps = {key: _held_out(predictions, *key) for key in {_group(each) for each in predictions}}
-    read = {(_group(each), _narrow(each)) for each in predictions if is_prompt(each)}
-    prompts = {(key, narrow): _held_out_prompt(predictions, key, steps[key], narrow) for key, narrow in read}
+    prompts = {key: _for_prompts(found) for key, found in steps.items()}
     launches = {
         key: _held_out_launch(predictions, *key) for key in map(_launcher, filter(is_launched, predictions))
     }
     return tuple(
-        Residual(each, each.predicted_s(prompts[_group(each), _narrow(each)], launches.get(_launcher(each))))
+        Residual(each, each.predicted_s(prompts[_group(each)], launches.get(_launcher(each))))
         if is_prompt(each)
         else Residual(each, each.predicted_s(steps[_group(each)]))
         for each in predictions
@@ -159,30 +159,14 @@ def launch_rows(
     ]
 
 
-def prompt_rows(predictions: Iterable[Prediction], gpu_class: str, without: str = "") -> list[Prediction]:
-    """What a class's prompts are fitted on: first tokens of dense models, one source left out."""
-    return [
-        each
-        for each in predictions
-        if is_prompt(each)
-        and not is_launched(each)
-        and each.measurement.gpu.gpu_class == gpu_class
-        and layer_kind(each.measurement.model) == "dense"
-        and each.measurement.source != without
-    ]
-
-
-_Group = tuple[str, Kind, str, bool]
-"""A class of GPU, a kind of layer, a source, and whether its engine replays graphs where others do not."""
+_Group = tuple[str, Kind, str, str]
+"""A class of GPU, a kind of layer, a source, and the engine where its class's floor is the engine's own."""
 
 
 def _group(each: Prediction) -> _Group:
-    measurement = each.measurement
-    return measurement.gpu.gpu_class, layer_kind(measurement.model), measurement.source, is_replayed(each)
-
-
-def _narrow(each: Prediction) -> bool:
-    return is_narrow(each.measurement.gpu, each.measurement.dtype)
+    measurement, gpu_class = each.measurement, each.measurement.gpu.gpu_class
+    engine = measurement.engine if is_replayed(each) or gpu_class in GRAPHED else ""
+    return gpu_class, layer_kind(measurement.model), measurement.source, engine
 
 
 def _launcher(each: Prediction) -> tuple[str, Stack, str]:
@@ -196,16 +180,19 @@ def _held_out_launch(predictions: Sequence[Prediction], engine: str, stack: Stac
 
 
 def _held_out(
-    predictions: Sequence[Prediction], gpu_class: str, kind: Kind, source: str, graphs: bool = False
+    predictions: Sequence[Prediction], gpu_class: str, kind: Kind, source: str, engine: str = ""
 ) -> Efficiency:
     """The constants of a class and a kind without one source; those of dense layers where no other source times it.
 
-    Without decode steps among them the rows cannot tell a floor, and it is taken over too; that of an engine that
-    replays `graphs` is Hopper's.
+    Without decode steps among them the rows cannot tell a floor, and it is taken over too; that of an `engine` that
+    replays graphs is Hopper's. No source here has a part in Hopper's or Blackwell's (core.evidence.served_fit).
     """
-    if graphs:
-        graphed = _held_out(predictions, "hopper", kind, source)
-        return replayed(_held_out(predictions, gpu_class, kind, source), graphed)
+    if gpu_class in GRAPHED:
+        return through(calibration_for(gpu_class, kind).efficiency, engine)
+    if engine:
+        # one source alone times gpt-fast, and its own floor cannot test it: it has that of vLLM's graphs
+        graphs = through(calibration_for("hopper", kind).efficiency, "" if engine == "gpt-fast" else engine)
+        return replayed(_held_out(predictions, gpu_class, kind, source), graphs)
     rows = fit_rows(predictions, gpu_class, kind, source)
     if not rows and kind != "dense":
         return _held_out(predictions, gpu_class, "dense", source)
@@ -215,13 +202,9 @@ def _held_out(
     return fit_efficiency(rows, None if told else calibration_for("hopper", kind).efficiency.layer_floor_s)
 
 
-def _held_out_prompt(
-    predictions: Sequence[Prediction], group: _Group, steps: Efficiency, narrow: bool
-) -> Efficiency:
-    """The constants of a class's prompts without one source; where no other source times any, its decode steps'."""
-    rows = prompt_rows(predictions, group[0], group[2]) if narrow else []
-    share = fit_efficiency(rows, PROMPT_FLOOR_S) if rows else steps
-    return Efficiency(share.reached_fraction, max(steps.layer_floor_s, PROMPT_FLOOR_S))
+def _for_prompts(steps: Efficiency) -> Efficiency:
+    """A prompt's constants: see `prompt_efficiency`."""
+    return replace(steps, layer_floor_s=max(steps.layer_floor_s, PROMPT_FLOOR_S))
 
 
 def errors_of(rows: Sequence[Residual]) -> Errors:

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 
 from core.errors import Remark, remark
 from core.evidence.accuracy import accuracy_of, first_band, widens
-from core.evidence.calibration import calibration_of, prompt_efficiency
+from core.evidence.calibration import COMPILED_ROWS, calibration_of, prompt_efficiency
 from core.evidence.kinds import layer_kind
 from core.evidence.measurements import Quantity
 from core.models.kv_cache import kept_tokens, kv_bytes_per_token, state_bytes_per_sequence
 from core.models.parameters import total_parameters
 from core.placement.plan import Question
+from core.placement.preflight_checks import ENGINE_NAMES
 from core.placement.trace import targets
 from core.specs import GpuSpec, ModelSpec
 
@@ -50,7 +51,22 @@ def assumed(question: Question) -> list[Remark]:
     parts.append(remark("placement.assumed_memory", budget=question.budget))
     between = remark("placement.links_between", cluster=cluster) if cluster.nodes > 1 else None
     parts.append(remark("placement.links", cluster=cluster, between=between))
+    parts.append(_loop(question))
     return [*parts, _judged(question), *held_to(question.cluster.gpu, question.model), *_band(question)]
+
+
+def _loop(question: Question) -> Remark:
+    """Which engine's steps the times are of, and what a loop that was compiled whole takes of a layer."""
+    gpu, model, engine = question.cluster.gpu, question.model, question.engine
+    served, compiled = (calibration_of(gpu, model, one).efficiency.layer_floor_s for one in (engine, "gpt-fast"))
+    code = "compiled" if question.compiled else "served" if question.efficiency is None else "own"
+    return remark(
+        f"placement.loop_{code}",
+        engine=ENGINE_NAMES[engine],
+        served_s=served,
+        compiled_s=compiled,
+        rows=COMPILED_ROWS,
+    )
 
 
 def _judged(question: Question) -> Remark:
@@ -109,13 +125,14 @@ def assumptions(question: Question) -> Mapping[str, object]:
         "concurrency": demand.concurrency,
         "prefix_fraction": demand.prefix_fraction,
         "draft_tokens": demand.draft_tokens,
+        "timed_engine": question.timed_engine,
         "link": cluster.link.name,
         "network": cluster.network.name if cluster.nodes > 1 else None,
         "usable_bytes": budget.usable_bytes,
         "utilisation": budget.utilisation,
         "overhead_bytes": budget.overhead.total_bytes,
-        "efficiency": question.efficiency or calibration_of(cluster.gpu, model, question.engine).efficiency,
-        "prompt_efficiency": prompt_efficiency(cluster.gpu, model, demand.dtype, question.efficiency),
+        "efficiency": question.efficiency or calibration_of(cluster.gpu, model, question.timed_engine).efficiency,
+        "prompt_efficiency": prompt_efficiency(cluster.gpu, model, question.efficiency),
         "errors": {name: accuracy_of(cluster.gpu, model, name) for name in ("decode", "first_token")},
         "band": band,
         "first_token_band": first_band(cluster.gpu, model),

@@ -11,6 +11,8 @@ from core.evidence.accuracy import decode_band
 
 FEWEST = 3
 """Rows from which a regime is told."""
+THEIR_SYSTEMS = ("a100-80gb-sxm", "h100-sxm", "h200-sxm", "b200-sxm")
+"""GPUs that aiconfigurator has a system of. An A100 of 40 GB is sent to that of 80, whose memory is faster."""
 
 
 @dataclass(frozen=True)
@@ -68,19 +70,31 @@ class Planners:
     rows: tuple[Compared, ...]
 
 
+def alike(row: Compared) -> bool:
+    """Whether both planners were asked for what was run: the GPU itself, and a model whose layers are of one kind.
+
+    aiconfigurator is given a Llama's or a Mixtral's shape: layers of several kinds, with states, windows or heads
+    of two widths, would be another model's.
+    """
+    return row.gpu in THEIR_SYSTEMS and len(find_model(row.model).kinds) <= 1
+
+
 _REGIMES: tuple[tuple[str, Callable[[Compared], bool]], ...] = (
     ("decode_one", lambda row: row.quantity == "decode" and row.batch == 1),
     ("decode_many", lambda row: row.quantity == "decode" and row.batch > 1),
     ("run_one_rank", lambda row: row.quantity == "run" and row.tp_size * row.pp_size == 1),
     ("run_ranks", lambda row: row.quantity == "run" and row.tp_size * row.pp_size > 1),
     ("first_token", lambda row: row.quantity == "first_token"),
+    ("compiled", lambda row: row.source.startswith("gpt-fast")),
     ("every", lambda row: True),
 )
-"""What limits a step: the weights at one sequence, more at many, ranks that wait, the arithmetic of a prompt."""
+"""What limits a step: the weights at one sequence, more at many, ranks that wait, the arithmetic of a prompt.
+A loop compiled whole is a regime of its own, where aiconfigurator's kernels without a scheduler are nearer."""
 
 
 def regimes(rows: Sequence[Compared]) -> list[Regime]:
-    """Every regime that has rows enough, and all of them together."""
+    """Every regime that has rows enough, and all of them together: of rows that are alike for both."""
+    rows = [row for row in rows if alike(row)]
     parts = ((code, [row for row in rows if belongs(row)]) for code, belongs in _REGIMES)
     return [
         Regime(

@@ -29,7 +29,8 @@ MILLION = 1e6
 class Question:
     """All that a placement depends on. Without an `efficiency` the GPU's class has its own, and without a band.
 
-    The `engine` is the one whose words a refusal quotes, and whose launches a prompt waits for.
+    The `engine` is the one whose words a refusal quotes, whose times are told, and whose launches a prompt waits
+    for; where `compiled`, steps are those of a loop that was compiled whole and schedules nothing, as gpt-fast's.
     """
 
     model: ModelSpec
@@ -41,6 +42,12 @@ class Question:
     context_parallel: bool = False
     refitted_band: Band | None = None
     engine: Engine = "vllm"
+    compiled: bool = False
+
+    @property
+    def timed_engine(self) -> str:
+        """Whose steps the times are of, as core.evidence.calibration names it."""
+        return "gpt-fast" if self.compiled else self.engine
 
     @property
     def band(self) -> Band:
@@ -53,7 +60,7 @@ class Question:
 
     def steps(self, layout: Layout) -> Steps:
         """A layout's steps, to be timed at many concurrencies."""
-        constants = _constants(self.model, self.cluster.gpu, self.demand.dtype, self.engine, self.efficiency)
+        constants = _constants(self.model, self.cluster.gpu, self.timed_engine, self.engine, self.efficiency)
         cut = layout.tp_size, layout.dp_size, layout.dcp_size
         if cut not in self._served:
             alone = replace(layout, pp_size=1, replicas=1)
@@ -68,13 +75,13 @@ class Question:
 
 @lru_cache(maxsize=256)
 def _constants(
-    model: ModelSpec, gpu: GpuSpec, dtype: str, engine: Engine, own: Efficiency | None
+    model: ModelSpec, gpu: GpuSpec, timed: str, engine: Engine, own: Efficiency | None
 ) -> tuple[Efficiency, Efficiency, float]:
     """Of a decode step, of a prompt, and what launching a layer of one takes: the same for every layout."""
     return (
-        own or calibration_of(gpu, model, engine).efficiency,
-        prompt_efficiency(gpu, model, dtype, own),
-        prompt_launch_s(engine, gpu, model),
+        own or calibration_of(gpu, model, timed).efficiency,
+        prompt_efficiency(gpu, model, own),
+        0.0 if timed == "gpt-fast" else prompt_launch_s(engine, gpu, model),
     )
 
 

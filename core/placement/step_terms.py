@@ -18,10 +18,10 @@ from core.steps.model import (
     StepTerms,
     TensorGroup,
     decode_terms,
-    peak_flops,
     prefill_flops,
     prefill_terms,
 )
+from core.steps.narrow import narrow_s, peak_flops
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,29 @@ def decode_of(served: Served, batch: float) -> StepTerms:
         one = replace(one, kv_s=one.kv_s / layout.dcp_size, comm_s=one.comm_s + gathered_s)
     if not drafted:
         return one
-    # each sequence sends k + 1 tokens through the layers, and reads its cache once; a draft is one layer, k times
+    # each sequence sends k + 1 tokens through the layers, and reads its cache once; a draft is a layer and the head
     checked = _one_decode(served, batch * (1 + drafted))
     gathered_s = one.comm_s - _one_decode(served, batch).comm_s
     step = replace(checked, kv_s=one.kv_s, comm_s=checked.comm_s + gathered_s)
-    return step.plus(one.times(drafted / served.model.num_hidden_layers))
+    return step.plus(_draft_of(served, one, batch).times(drafted))
+
+
+def _draft_of(served: Served, one: StepTerms, batch: float) -> StepTerms:
+    """One drafted token of each sequence: one layer's share of a step, and the head, whole, to choose it by.
+
+    The head is the model's own, as those of MTP and EAGLE are; it is read and multiplied once a draft.
+    """
+    model, gpu, ranks = served.model, served.cluster.gpu, served.layout.tp_size
+    head = model.vocab_size * model.hidden_size / ranks
+    weights_s = ACTIVATION_BYTES * head / gpu.memory_bytes_per_s
+    arithmetic_s = 2 * head * batch / gpu.bf16_flops
+    layer = 1 / model.num_hidden_layers
+    layers = replace(
+        one,
+        weights_s=max(0.0, one.weights_s - weights_s),
+        arithmetic_s=max(0.0, one.arithmetic_s - arithmetic_s),
+    ).times(layer)
+    return replace(layers, weights_s=layers.weights_s + weights_s, arithmetic_s=layers.arithmetic_s + arithmetic_s)
 
 
 def _one_decode(served: Served, batch: float) -> StepTerms:
@@ -116,6 +134,23 @@ def prefill_of(served: Served) -> StepTerms:
     )
 
 
+def added_of(served: Served, batch: float) -> StepTerms:
+    """What one prompt adds to steps of `batch` sequences: its own terms, less what such a step pays anyway.
+
+    The step's weights and the waits of its sums are paid once, and no layer is launched again.
+    """
+    alone, step = served.prefill, served.decode(batch)
+    weights_s = max(0.0, alone.weights_s - step.weights_s)
+    gpu, dtype = served.cluster.gpu, served.demand.dtype
+    return replace(
+        alone,
+        weights_s=weights_s,
+        comm_s=max(0.0, alone.comm_s - step.comm_s),
+        layers=0.0,
+        narrow_s=narrow_s(gpu, dtype, weights_s, alone.arithmetic_s),
+    )
+
+
 def _one_prefill(served: Served, tokens: int) -> StepTerms:
     if served.layout.ep_size > 1:
         return _expert_step(served, tokens, None)
@@ -144,11 +179,14 @@ def _expert_step(served: Served, tokens: float, context: float | None) -> StepTe
     exchanged = 0 if model.side_by_side else model.sparse_layers
     reduces = model.all_reduces - exchanged if layout.tp_size > 1 else 0
     payload = tokens * model.hidden_size * ACTIVATION_BYTES
+    weights_s = ((read - hit) / layout.tp_size + hit / layout.ep_size) / gpu.memory_bytes_per_s
+    arithmetic_s = (flops / layout.tp_size + routed_flops) / peak_flops(gpu, demand.dtype)
     return StepTerms(
-        weights_s=((read - hit) / layout.tp_size + hit / layout.ep_size) / gpu.memory_bytes_per_s,
+        weights_s=weights_s,
         kv_s=tokens * each / gpu.memory_bytes_per_s,
-        arithmetic_s=(flops / layout.tp_size + routed_flops) / peak_flops(gpu, demand.dtype),
+        arithmetic_s=arithmetic_s,
         comm_s=model.sparse_layers * (exchange_s + exchange_s)  # there and back
         + (reduces * served.group.all_reduce_s(payload) if reduces else 0.0),
         layers=launched_layers(model, demand.dtype, layout.tp_size),
+        narrow_s=narrow_s(gpu, demand.dtype, weights_s, arithmetic_s),
     )

@@ -12,7 +12,7 @@ from core.collectives.cost import as_measured
 from core.comm_cost.kernels import picked_all_reduce, picked_kernel
 from core.models.loaded_weights import stages
 from core.placement.layout import Layout
-from core.placement.step_terms import Served
+from core.placement.step_terms import Served, added_of
 from core.specs import LinkSpec, ModelSpec
 from core.steps.launches import prompt_layers
 from core.steps.model import ACTIVATION_BYTES, Efficiency, StepTerms
@@ -135,6 +135,12 @@ class Steps:
         step_s = served.prefill.step_s(self.prompts)
         launch_s = self.layer_launch_s * prompt_layers(served.model, demand.dtype, self.layout.tp_size)
         return max(step_s, launch_s), sum(self._handoffs_s(demand.prompt_tokens - demand.cached_tokens))
+
+    def added_fraction(self, sequences: int) -> float:
+        """Of a prompt's time alone, what it adds to steps of so many sequences: see core.steps.mixed."""
+        _, batch = self._shared_out(sequences)
+        alone_s = self._prompt_s[0]
+        return min(1.0, added_of(self.served, batch).step_s(self.prompts) / alone_s) if alone_s else 1.0
 
     def _between_s(self, decode: StepTerms, in_flight: int, batch: float) -> float:
         """The way round the pipe, or m turns of its slowest stage, for each token that a step yields.

@@ -38,6 +38,7 @@ def engine_cost(question: Question, plan: Plan) -> EngineCost:
         decode_s=tuple(map(steps.itl_s, batches)),
         most_running=most_running,
         prefill_delay_s=steps.ttft_s - prefill_s,
+        added_fraction=steps.added_fraction(max(1, most_running // 2)),
     )
 
 
@@ -54,7 +55,7 @@ def chunk_tokens(question: Question, cost: EngineCost) -> int:
     if target_s is None:
         return usual
     left_s = target_s - cost.decode_at(max(1, cost.most_running // 2))
-    tokens = left_s / cost.prefill_s * cost.prompt_tokens
+    tokens = left_s / cost.added_s * cost.prompt_tokens
     return min(usual, max((chunk for chunk in CHUNKS if chunk <= tokens), default=CHUNKS[0]))
 
 

@@ -1,10 +1,11 @@
 """An engine under load: requests arrive at random, wait, are read, and are then written a token at a time together.
 
 λ arrivals a second, S prompt tokens, O output tokens, C sequences that memory holds, D(B) a decode step of B, P one
-prompt's prefill. The engine batches continuously and chunks its prefills: a step carries one token of every running
-sequence and up to `chunk_tokens` of the prompts that wait, in the order they came, and takes D(B) + the chunk's
-share of P. The first token comes at the end of the step that reads a prompt's last chunk. A prompt is begun only
-while there is room for it and its whole output, so nothing is ever evicted.
+prompt's prefill alone, A what it adds to steps that decode anyway. The engine batches continuously and chunks its
+prefills: a step carries one token of every running sequence and up to `chunk_tokens` of the prompts that wait, in
+the order they came, and takes D(B) + the chunk's share of A, or of P where nothing decodes: weights are read,
+kernels launched and hops waited for once a step. The first token comes at the end of the step that reads a prompt's
+last chunk. A prompt is begun only while there is room for it and its whole output, so nothing is ever evicted.
 
 Ignored: lengths that differ, a cache of prefixes, and tokens cancelled half-way. With a chunk as long as a prompt
 everyone waits while one is read, as with prefill first.
@@ -23,8 +24,9 @@ CHUNK_TOKENS = 2048
 class EngineCost:
     """What an engine's steps take: P alone, and D at some batch sizes, ascending, with straight lines between.
 
-    P is 0 where prompts are read elsewhere. `prefill_delay_s` is what a first token takes beyond P while the engine
-    already does something else: the later stages of a pipeline, or the other copies of attention.
+    P is 0 where prompts are read elsewhere, and A = `added_fraction` · P (core.steps.mixed). `prefill_delay_s` is
+    what a first token takes beyond P while the engine already does something else: the later stages of a pipeline,
+    or the other copies of attention.
     """
 
     prompt_tokens: int
@@ -34,12 +36,15 @@ class EngineCost:
     decode_s: tuple[float, ...]
     most_running: int
     prefill_delay_s: float = 0.0
+    added_fraction: float = 1.0
 
     def __post_init__(self) -> None:
         require_positive(
             prompt_tokens=self.prompt_tokens, output_tokens=self.output_tokens, most_running=self.most_running
         )
         require_non_negative(prefill_s=self.prefill_s)
+        if not 0 <= self.added_fraction <= 1:
+            raise OutOfRangeError("added_fraction", self.added_fraction, "must lie in [0, 1]")
         if len(self.batches) != len(self.decode_s) or list(self.batches) != sorted(set(self.batches)):
             raise OutOfRangeError("batches", self.batches, "must ascend, with one time each")
         require_positive(batch=min(self.batches), decode_s=min(self.decode_s))
@@ -67,10 +72,15 @@ class EngineCost:
     def capacity_per_s(self) -> float:
         """Requests a second that a full engine completes; above it the queue grows without end.
 
-        1 / (P + (O - 1)·D(C)/C)
+        1 / (A + (O - 1)·D(C)/C)
         """
         full_s = self.decode_at(self.most_running) / self.most_running
-        return 1 / (self.prefill_s + self.decode_steps * full_s)
+        return 1 / (self.added_s + self.decode_steps * full_s)
+
+    @property
+    def added_s(self) -> float:
+        """What a prompt adds to steps that decode anyway: A."""
+        return self.added_fraction * self.prefill_s
 
 
 @dataclass(frozen=True)
@@ -85,11 +95,11 @@ class SteadyState:
 def steady_state(cost: EngineCost, arrivals_per_s: float) -> SteadyState | None:
     """The batch at which as many sequences end as arrive; None above the engine's capacity.
 
-        ITL = D(B) / (1 - λP),  B = λ·(O - 1)·ITL
+        ITL = D(B) / (1 - λA),  B = λ·(O - 1)·ITL
 
-    Prefills take the share λP of the time and decode steps the rest; the second line is Little's law.
+    Prefills take the share λA of the time and decode steps the rest; the second line is Little's law.
     """
-    prefill_fraction = arrivals_per_s * cost.prefill_s
+    prefill_fraction = arrivals_per_s * cost.added_s
     if arrivals_per_s >= cost.capacity_per_s:
         return None
 

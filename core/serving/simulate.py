@@ -143,6 +143,7 @@ class _Run:
         cost, outputs, begun_s, first_s, done = self.cost, self.outputs, self.begun_s, self.first_s, self.done
         most_running, room_tokens, chunk_tokens = cost.most_running, self.room_tokens, self.chunk_tokens
         prompt_tokens, prefill_s, delay_s = cost.prompt_tokens, cost.prefill_s, cost.prefill_delay_s
+        added = cost.added_fraction
         gaps, alike = self.gaps, self.requests is None
         arrivals_s, requests = [*self.arrivals_s, inf], len(self.arrivals_s)
         needed = list(map(add, self.prompts, outputs))  # of the cache, by each request
@@ -170,7 +171,8 @@ class _Run:
                 if begun > first:
                     unread = read_by[begun - 1] - read
                     piece = unread if unread < chunk_tokens else chunk_tokens
-                    step_s += prefill_s * piece / prompt_tokens if alike else self._reading_s(piece, read, read_by)
+                    alone_s = prefill_s * piece / prompt_tokens if alike else self._reading_s(piece, read, read_by)
+                    step_s += added * alone_s if batch else alone_s
                     whole = (read_by[first] - read) // chunk_tokens or 1
                     count = whole if whole < count else count
                 if batch:

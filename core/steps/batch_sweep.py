@@ -8,7 +8,8 @@ from math import inf
 from core.errors import require_positive
 from core.models.parameters import active_parameters
 from core.specs import GpuSpec, ModelSpec
-from core.steps.model import decode_step_s, peak_flops
+from core.steps.model import decode_step_s
+from core.steps.narrow import peak_flops
 
 
 def batched_decode_step_s(model: ModelSpec, gpu: GpuSpec, batch: int, dtype: str = "bf16") -> float:

@@ -29,6 +29,7 @@ from core.specs import (
     SelectiveSpec,
 )
 from core.steps.launches import launched_layers
+from core.steps.narrow import narrow_s, peak_flops
 
 LAB_PAIR = ("llama-3-8b", "a100-80gb-sxm", "bf16")
 """The model, GPU and weights whose 7.88 ms the labs round to 8."""
@@ -181,18 +182,22 @@ class TensorGroup:
 
 @dataclass(frozen=True)
 class StepTerms:
-    """One step of one rank at data-sheet speed, term by term; `layers` is how many it passes, by their kernels."""
+    """One step of one rank at data-sheet speed, term by term; `layers` is how many it passes, by their kernels.
+
+    `narrow_s` is what matrices of fewer than 16 bits take beyond the data sheet: see core.steps.narrow.
+    """
 
     weights_s: float
     kv_s: float
     arithmetic_s: float
     comm_s: float
     layers: float
+    narrow_s: float = 0.0
 
     @property
     def work_s(self) -> float:
-        """Every byte and every operation, one after another."""
-        return self.weights_s + self.kv_s + self.arithmetic_s
+        """Every byte and every operation, one after another, and what narrow matrices take besides."""
+        return self.weights_s + self.kv_s + self.arithmetic_s + self.narrow_s
 
     @property
     def roofline_s(self) -> float:
@@ -237,12 +242,15 @@ def decode_terms(
     require_non_negative(context_tokens=context_tokens)
     ranks = group.tp_size
     kv_bytes = batch * step_cache_bytes(model, ranks, context_tokens, kv_dtype)
+    weights_s = read_weight_bytes(model, dtype, batch) / ranks / gpu.memory_bytes_per_s
+    arithmetic_s = 2 * multiplied_parameters(model) * batch / ranks / peak_flops(gpu, dtype)
     return StepTerms(
-        weights_s=read_weight_bytes(model, dtype, batch) / ranks / gpu.memory_bytes_per_s,
+        weights_s=weights_s,
         kv_s=kv_bytes / gpu.memory_bytes_per_s,
-        arithmetic_s=2 * multiplied_parameters(model) * batch / ranks / peak_flops(gpu, dtype),
-        comm_s=_layers_comm_s(model, group, batch),
+        arithmetic_s=arithmetic_s,
+        comm_s=layers_comm_s(model, group, batch),
         layers=launched_layers(model, dtype, ranks),
+        narrow_s=narrow_s(gpu, dtype, weights_s, arithmetic_s),
     )
 
 
@@ -254,27 +262,19 @@ def prefill_terms(
     Ignored: the keys and values written. `batch` may be an average.
     """
     ranks = group.tp_size
+    weights_s = read_weight_bytes(model, dtype, batch * prompt_tokens) / ranks / gpu.memory_bytes_per_s
+    arithmetic_s = prefill_flops(model, prompt_tokens) * batch / ranks / peak_flops(gpu, dtype)
     return StepTerms(
-        weights_s=read_weight_bytes(model, dtype, batch * prompt_tokens) / ranks / gpu.memory_bytes_per_s,
+        weights_s=weights_s,
         kv_s=0.0,
-        arithmetic_s=prefill_flops(model, prompt_tokens) * batch / ranks / peak_flops(gpu, dtype),
-        comm_s=_layers_comm_s(model, group, batch * prompt_tokens),
+        arithmetic_s=arithmetic_s,
+        comm_s=layers_comm_s(model, group, batch * prompt_tokens),
         layers=launched_layers(model, dtype, ranks),
+        narrow_s=narrow_s(gpu, dtype, weights_s, arithmetic_s),
     )
 
 
-def peak_flops(gpu: GpuSpec, dtype: str) -> float:
-    """Dense FLOP/s at a weight dtype: fp8's and the 4-bit floats' own where the tensor cores do them.
-
-    Weight-only widths (int8, int4, and fp8 on older GPUs) are multiplied in bf16.
-    """
-    if dtype == "fp32":
-        return gpu.bf16_flops / 2
-    own = {"fp8": gpu.fp8_flops, "mxfp4": gpu.fp4_flops, "nvfp4": gpu.fp4_flops}
-    return own.get(dtype) or gpu.bf16_flops
-
-
-def _layers_comm_s(model: ModelSpec, group: TensorGroup, tokens: float) -> float:
+def layers_comm_s(model: ModelSpec, group: TensorGroup, tokens: float) -> float:
     """The all-reduces of all layers for a step of `tokens`, one after another."""
     if group.tp_size == 1:
         return 0.0

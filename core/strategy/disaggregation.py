@@ -104,7 +104,7 @@ def handoff(request: Request, link: LinkSpec) -> Handoff:
     return Handoff(
         kv_bytes=request.prompt_tokens * kv_bytes_per_token(model, request.kv_dtype),
         transfer_s=port.base_s + port.latency_s + own / port.bandwidth_bytes_per_s,
-        prefill_s=prefill.step_s(prompt_efficiency(gpu, model, width)),
+        prefill_s=prefill.step_s(prompt_efficiency(gpu, model)),
         decode_step_s=decode.step_s(efficiency),
         request=request,
     )

@@ -42,8 +42,8 @@ class Entrant:
 
     @property
     def reader(self) -> EngineCost:
-        """An engine that only reads: a request is done with its first token."""
-        return replace(self.cost, output_tokens=1)
+        """An engine that only reads: a request is done with its first token, and no step decodes beside it."""
+        return replace(self.cost, output_tokens=1, added_fraction=1.0)
 
     @property
     def writer(self) -> EngineCost:

@@ -40,6 +40,7 @@ NO_ROWS = {
     "core.text.quantity.read_quantity": "one number, no rows",
     "core.evidence.foretold.read_foretold": "a file of this repository",
     "core.ask.reading.read_question": "a sentence, no rows",
+    "core.evidence.foretold.read_tables": "the same file",
 }
 
 

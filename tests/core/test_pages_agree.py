@@ -21,10 +21,10 @@ from core.steps.model import (
     TensorGroup,
     decode_step_s,
     decode_terms,
-    peak_flops,
     prefill_flops,
     prefill_step_s,
 )
+from core.steps.narrow import peak_flops
 from core.steps.speculation import speculation
 from core.two_way_tp.replicas import duels
 from tests.each import each

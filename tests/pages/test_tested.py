@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.evidence import accuracy
 from tests.pages.test_every_scene import visit
 from ui import page_parts
 from ui.course.pages import entry
@@ -66,8 +67,12 @@ def test_every_table_of_predicted_times_is_saved_with_their_errors(stem, asked, 
     assert all(any(name.endswith("decode_published_times") for name in beside) for beside in saved)
 
 
-def test_one_published_time_is_told_as_one_and_not_as_never():
-    """Qwen3-Next on an H100: its one decode time was "never tested here" on the page that shows it as a dot."""
+def test_one_published_time_is_told_as_one_and_not_as_never(monkeypatch):
+    """Where a class and a kind have one decode time alone, as Hopper's hybrids had: it was "never tested"."""
+    key = "hopper", "hybrid"
+    one = {**accuracy.TESTED, (*key, "decode"): accuracy.Accuracy(1, 1, 0.521, 0.521, 0.521, -0.521)}
+    monkeypatch.setattr(accuracy, "TESTED", one)
+    monkeypatch.setattr(accuracy, "BANDS", {name: band for name, band in accuracy.BANDS.items() if name != key})
     at = AppTest.from_file(str(ENTRY), default_timeout=60)
     for name, value in {"place_scene": "accuracy", "gpu": "h100-sxm", "model": "qwen3-next-80b-a3b"}.items():
         at.query_params[name] = value

@@ -199,10 +199,10 @@ def test_the_fewest_gpus_for_a_rate(capsys):
 
 
 def test_a_plan_whose_sums_cross_nodes_says_how_far_such_sums_were_off(capsys):
-    """It ended in a traceback, a row of errors joined into a sentence. No plan meets 22 ms: half of 141 GB take an
-    H200 14.7 at its data sheet, and 160 sums over nodes 17."""
-    asked = "--model llama-3-70b --gpu h200-sxm --gpus-per-node 1 --nodes 2 --network ib-ndr --concurrency 1"
-    assert [main([*asked.split(), "--slo-itl-ms", target]) for target in ("60", "22")] == [0, 3]
+    """It ended in a traceback, a row of errors joined into a sentence. No plan meets 40 ms: half of 141 GB take an
+    A100 34.6 at its data sheet, and 160 sums over nodes 17."""
+    asked = "--model llama-3-70b --gpu a100-80gb-sxm --gpus-per-node 1 --nodes 2 --network ib-ndr --concurrency 1"
+    assert [main([*asked.split(), "--slo-itl-ms", target]) for target in ("90", "40")] == [0, 3]
     said = capsys.readouterr().out
     assert "A sum over nodes was held to 19 published tables" in said
     assert "over plain TCP" not in said

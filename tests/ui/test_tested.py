@@ -52,7 +52,11 @@ def test_one_published_time_alone_has_no_median(language):
     median = {"en": "in the median", "es": "en la mediana"}[language]
     pairs = [(gpu(g), model(m)) for g in ("h100-sxm", "mi300x") for m in ("llama-3-8b", "qwen3-next-80b-a3b")]
     with content.speaking(language):
-        said = [(accuracy_of(*pair, "decode"), worded(held_to(*pair)[0])) for pair in pairs]
+        said = [
+            (accuracy_of(*pair, quantity), worded(line))
+            for pair in pairs
+            for quantity, line in zip(("decode", "first_token"), held_to(*pair), strict=True)
+        ]
     assert {bool(known and known.n == 1) for known, _ in said} == {True, False}
     assert all((median in line) == (known.n > 1) for known, line in said if known)
     counts = [(line, rf"\b{known.n}\b.*\b{known.sources}\b") for known, line in said if known and known.n > 1]

@@ -21,7 +21,8 @@ from core.models.parameters import active_parameters, distinct_expert_fraction
 from core.models.weights import held_weight_bytes, read_weight_bytes, step_weight_bytes
 from core.sharding_math.step_ledger import sums_a_layer
 from core.specs import LinkSpec
-from core.steps.model import MFU, decode_step_s, peak_flops
+from core.steps.model import MFU, decode_step_s
+from core.steps.narrow import peak_flops
 from core.steps.view import View, ring_series, rule
 from core.units import KIB, MIB
 from runtime.catalog_words import short_name, told

@@ -8,18 +8,22 @@ from typing import TypeVar
 import streamlit as st
 
 from core.evidence.accuracy import accuracy_of
+from core.evidence.headline import Headline, headline
 from core.evidence.report import Residual
 from core.evidence.report import residuals as predicted
-from core.placement.beside import promised, regimes
+from core.placement.beside import alike, promised, regimes
 from core.placement.plan import Plan, Question
 from runtime.foretold import foretold
 from runtime.kept import kept
 from runtime.prose import said
 from runtime.published import planners, shipped_table
+from runtime.served import shipped_served
 from ui.page import Page
 from ui.placement import charts_accuracy as charts
+from ui.placement import charts_served
 from ui.placement import rows_accuracy as rows
-from ui.placement.words import accuracy_fields, residual_fields
+from ui.placement import rows_served as served
+from ui.placement.words import accuracy_fields, headline_fields, residual_fields
 from ui.question import Choice, ask
 
 
@@ -27,6 +31,12 @@ from ui.question import Choice, ask
 def every_residual() -> tuple[Residual, ...]:
     """The published figures that ship with the project, each predicted: the same for every visitor."""
     return predicted(shipped_table())
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def told_and_tested() -> Headline:
+    """What was told before it was seen, and what was tested since: the same for every visitor."""
+    return headline(foretold(), shipped_served(), shipped_table(), every_residual())
 
 
 @cache
@@ -76,7 +86,8 @@ def accuracy(page: Page[AccuracyQuestion], question: Question, plan: Plan | None
     band, chosen = question.band, page.question.source
     with page.controls():
         page.control("source", options=[rows.EVERY, *_sources()])
-    page.fill({**_fields(chosen), **accuracy_fields(question)})
+    page.fill({**_fields(chosen), **accuracy_fields(question), **_headline_fields()})
+    _blind(page, question.cluster.gpu.key)
     figure, margin = page.split()
     with figure:
         table, all_of_them = _dots(chosen), _dots(rows.EVERY)
@@ -96,6 +107,18 @@ def accuracy(page: Page[AccuracyQuestion], question: Question, plan: Plan | None
         _tables(page, question, plan)
 
 
+_headline_fields = kept(lambda: headline_fields(told_and_tested()))
+_served_lines = kept(lambda own, every: served.served_lines(told_and_tested(), own, every))
+_served_dots = kept(lambda own: served.served_dots(told_and_tested(), _served_lines(own, False), own))
+
+
+def _blind(page: Page[AccuracyQuestion], own: str) -> None:
+    """The blind number, and every such time by system, one's own GPU first with its models."""
+    page.say("accuracy.blind")
+    chart = charts_served.served_off(_served_dots(own), _served_lines(own, False), page.look)
+    page.figure(chart, "accuracy.reading_served", _served_lines(own, True), "served_off")
+
+
 @kept
 def _beside_fields() -> Mapping[str, object]:
     beside = planners()
@@ -103,6 +126,8 @@ def _beside_fields() -> Mapping[str, object]:
         "beside": beside,
         "every": regimes(beside.rows)[-1],
         "inside": promised(beside.rows),
+        "compiled": next(one for one in regimes(beside.rows) if one.code == "compiled"),
+        "set_aside": sum(not alike(row) for row in beside.rows),
         "faster": beside.seconds_aiconfigurator / beside.seconds_shardlab,
     }
 
@@ -115,9 +140,20 @@ def _beside(page: Page[AccuracyQuestion]) -> None:
         page.figure(charts.planners_beside(table, page.look), "accuracy.reading_beside", table, "planners")
 
 
+_headline_lines = kept(lambda: served.headline_lines(told_and_tested()))
+_headline_classes = kept(lambda: served.headline_classes(told_and_tested()))
+_left_out_lines = kept(lambda: served.left_out_lines(told_and_tested()))
+
+
 def _tables(page: Page[AccuracyQuestion], question: Question, plan: Plan | None) -> None:
     """The runs that are nearest to the learner's own, then every source in one line."""
     with st.container(key="aside_nearest"):
+        page.say("accuracy.headline")
+        page.table(_headline_lines(), "accuracy.headline")
+        page.say("accuracy.by_class")
+        page.table(_headline_classes(), "accuracy.by_class")
+        page.say("accuracy.left_out")
+        page.table(_left_out_lines(), "accuracy.left_out")
         page.say("accuracy.nearest")
         near = _near_lines(question, plan)
         page.table(near, "accuracy.nearest")

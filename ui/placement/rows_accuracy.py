@@ -21,7 +21,7 @@ from runtime.rows import Row
 
 EVERY = "every source"
 
-_KINDS: Mapping[Kind, str] = {
+KIND_NAMES: Mapping[Kind, str] = {
     "dense": "dense",
     "mixture": "experts",
     "latent": "experts, latent attention",
@@ -74,7 +74,7 @@ def class_lines(rows: Sequence[Residual]) -> list[Row]:
     return [
         Row(
             gpus=which,
-            layers=named("placement", _KINDS[kind]),
+            layers=named("placement", KIND_NAMES[kind]),
             quantity=named("placement", quantity),
             **_sizes(line),
         )

@@ -9,6 +9,7 @@ from core.comm_cost.kernels import picked_bill
 from core.errors import remark
 from core.evidence.accuracy import accuracy_of
 from core.evidence.calibration import calibration_of, prompt_efficiency
+from core.evidence.headline import Headline
 from core.evidence.report import Residual, decode_residuals, errors_of
 from core.placement.assumed import assumed
 from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY, case_plans
@@ -57,8 +58,8 @@ def _fields(placement: Placement, shown: Itself) -> Mapping[str, object]:
         "cluster": question.cluster,
         "budget": question.budget,
         "demand": question.demand,
-        "calibration": calibration_of(question.cluster.gpu, question.model, question.engine),
-        "prompts": prompt_efficiency(question.cluster.gpu, question.model, question.demand.dtype),
+        "calibration": calibration_of(question.cluster.gpu, question.model, question.timed_engine),
+        "prompts": prompt_efficiency(question.cluster.gpu, question.model),
         "usable_source": worded(usable_source(question)),
         "band_low": 1 - low,
         "band_high": high - 1,
@@ -162,7 +163,7 @@ def load_fields(load: Loaded) -> Mapping[str, object]:
 def accuracy_fields(question: Question) -> Mapping[str, object]:
     """What the tab of measurements names of a question's own class of GPU and kind of model."""
     gpu, model = question.cluster.gpu, question.model
-    here = calibration_of(gpu, model, question.engine)
+    here = calibration_of(gpu, model, question.timed_engine)
     told_by = "taken" if not here.rows else "both" if here.floor_fitted else "share"  # of a class's two constants
     return {
         "of_steps": accuracy_of(gpu, model, "decode") or accuracy_of(gpu, model, "run"),
@@ -183,3 +184,8 @@ def residual_fields(residuals: Sequence[Residual], chosen: str) -> Mapping[str, 
         "above": sum(one.roofline_ratio > 1 for one in residuals),
         "test": errors_of(decode_residuals(residuals)),
     }
+
+
+def headline_fields(found: Headline) -> Mapping[str, object]:
+    """What the accuracy of times between tokens is told in: what was told blind, and what was tested since."""
+    return {f"line_{line.code}": line.held for line in found.lines}

@@ -19,7 +19,8 @@ from core.placement.rank_memory import measured_budget
 from core.placement.serve_flags import refusals
 from core.placement.topology import read_topology
 from core.scenario import Scenario
-from core.steps.model import decode_step_s, peak_flops
+from core.steps.model import decode_step_s
+from core.steps.narrow import peak_flops
 from core.steps.view import View, ring_series
 from scripts.plan import main as plan
 

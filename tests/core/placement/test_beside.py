@@ -4,8 +4,9 @@ from statistics import median
 
 import pytest
 
+from core.catalog import gpu as find_gpu
 from core.evidence.report import residuals
-from core.placement.beside import Compared, promised, regimes
+from core.placement.beside import Compared, alike, promised, regimes
 from runtime.published import planners, shipped_table
 
 
@@ -27,9 +28,19 @@ def test_errors_are_of_the_prediction_and_bands_of_what_was_measured():
     assert 0.5 < one.aiconfigurator.low < 1 < one.aiconfigurator.high < 2.0
 
 
-def test_each_row_is_in_one_regime_and_in_all():
-    found = regimes(planners().rows)
-    assert sum(one.rows for one in found[:-1]) == found[-1].rows == len(planners().rows)
+def test_each_row_that_is_alike_is_in_one_regime_and_in_all():
+    """A compiled loop is told once more by itself."""
+    found = [one for one in regimes(planners().rows) if one.code != "compiled"]
+    assert sum(one.rows for one in found[:-1]) == found[-1].rows == sum(map(alike, planners().rows))
+
+
+def test_rows_that_one_planner_was_asked_for_another_machine_or_model_are_set_aside():
+    """40 of an A100 of 1,555 GB/s, sent to a system of 2,039; 24 of Qwen3-Next and Gemma 4, flattened to others."""
+    apart = [one for one in planners().rows if not alike(one)]
+    assert sum(one.gpu == "a100-40gb-sxm" for one in apart) == 40
+    assert {one.model.split("-")[0] for one in apart if one.gpu != "a100-40gb-sxm"} == {"qwen3", "gemma"}
+    assert (len(apart), regimes(planners().rows)[-1].rows) == (64, 136)
+    assert find_gpu("a100-40gb-sxm").memory_bytes_per_s < find_gpu("a100-80gb-sxm").memory_bytes_per_s
 
 
 def test_the_band_holds_what_lies_in_it():
@@ -45,12 +56,14 @@ def test_what_was_kept_names_its_day_and_version():
     assert {one.quantity for one in kept.rows} == {"decode", "first_token", "run"}
 
 
-def test_no_regime_is_told_worse_than_aiconfigurator_tells_it():
-    """One sequence's step within 9 %, against 14; every other regime nearer too, and all rows by half."""
+def test_steps_are_told_nearer_than_aiconfigurator_tells_them_and_a_compiled_loop_is_not():
+    """One sequence's step within 8 %, against 14, and many's within 15, against 38; gpt-fast 7 against 4."""
     told = {
         one.code: (one.shardlab.median_error, one.aiconfigurator.median_error) for one in regimes(planners().rows)
     }
-    assert all(ours < theirs for ours, theirs in told.values())
+    assert all(ours < theirs for code, (ours, theirs) in told.items() if code not in ("compiled", "first_token"))
+    assert told["compiled"][1] < told["compiled"][0] < 0.1
+    assert told["first_token"] == pytest.approx((0.181, 0.180), abs=0.002)  # alike
     assert told["decode_one"][0] < 0.1
     assert told["every"][0] < told["every"][1] / 2
 

@@ -85,7 +85,7 @@ def test_targets_that_nothing_meets_leave_nothing():
 def test_a_kept_rate_is_kept_and_a_step_more_is_not():
     question = asked(**TARGETS)
     cost = engine_cost(question, judge(question, Layout(1)))
-    easy, hard = (most_kept_per_s(cost, Promise(1.0, itl), 100, 2048) for itl in (1.0, 0.05))
+    easy, hard = (most_kept_per_s(cost, Promise(1.0, itl), 100, 2048) for itl in (1.0, 0.02))
     assert 0 < hard < easy < cost.capacity_per_s
 
 
@@ -112,10 +112,15 @@ def test_a_cached_prefix_is_not_read_again_and_is_still_looked_at():
 
 
 def test_a_draft_that_is_always_right_yields_all_of_it_and_one_more():
-    """At one sequence a step reads the weights once, whatever it checks."""
+    """At one sequence a step reads the weights once, whatever it checks; a draft reads a layer and the head.
+
+    Llama-3-8B reads 15.01 GB a step, 1.05 of them its head: a draft reads 13.96/32 + 1.05 = 1.49, and not 15.01/32.
+    """
     alone, drafted = asked().timing(Layout(1)), asked(draft_tokens=3, acceptance=1.0).timing(Layout(1))
     assert Demand(draft_tokens=3, acceptance=1.0).tokens_a_step == 4
-    assert alone.itl_s / drafted.itl_s == pytest.approx(4 / (1 + 3 / 32), rel=0.03)
+    terms = [drafted.steps.served.decode(1).weights_s, alone.steps.served.decode(1).weights_s]
+    assert terms[0] / terms[1] == pytest.approx((15.01 + 3 * 1.487) / 15.01, rel=1e-3)
+    assert alone.itl_s / drafted.itl_s == pytest.approx(4 / (1 + 3 * 1.487 / 15.01), rel=0.05)
     wrong = asked(draft_tokens=3, acceptance=0.0).timing(Layout(1))
     assert wrong.itl_s > alone.itl_s
 

@@ -214,6 +214,7 @@ HELD: dict[str, Held] = {
     "placement#race": RACE,
     "placement#predicted_against_published": PUBLISHED,
     "placement#planners": PUBLISHED,
+    "placement#served_off": PUBLISHED,
     "strategy#kinds": PLANS,
     "strategy#collectives_ring": ROUNDS,
     "strategy#handoff": HANDED,

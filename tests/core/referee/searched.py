@@ -19,7 +19,8 @@ from core.placement.planner import AtRate, Placement
 from core.placement.sizing import Sizing
 from core.serving.simulate import LoadResult
 from core.specs import GpuSpec, LinkSpec, ModelSpec
-from core.steps.model import ACTIVATION_BYTES, peak_flops, prefill_flops
+from core.steps.model import ACTIVATION_BYTES, prefill_flops
+from core.steps.narrow import peak_flops
 from core.steps.speculation import speculation
 from core.strategy.race import Race
 from tests.core.referee.clock import busiest_s

@@ -23,7 +23,8 @@ from core.placement.cluster import ClusterSpec
 from core.placement.layout import Layout
 from core.placement.plan import Plan, Question
 from core.specs import GpuSpec, LinkSpec, ModelSpec
-from core.steps.model import ACTIVATION_BYTES, TensorGroup, peak_flops, prefill_flops
+from core.steps.model import ACTIVATION_BYTES, TensorGroup, prefill_flops
+from core.steps.narrow import peak_flops
 from core.strategy.disaggregation import Request, handoff
 from core.strategy.training.choice import transfer_link
 from core.strategy.training.layout import Strategy

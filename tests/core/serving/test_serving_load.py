@@ -14,7 +14,7 @@ from core.serving import simulate as simulated
 from core.serving.arrivals import poisson_arrivals
 from core.serving.curve import LADDER, Promise, highest_kept, load_curve
 from core.serving.load import EngineCost, steady_state
-from core.serving.simulate import MOST_STEPS, simulate
+from core.serving.simulate import MOST_STEPS, follow, simulate
 
 LARGE = EngineCost(1024, 256, 0.08, (1, 64, 256), (0.010, 0.016, 0.035), most_running=200)
 """About an 8B model on one A100: 8.5 requests a second at most."""
@@ -213,3 +213,20 @@ def test_long_prompts_are_asked_for_fewer_times():
     curve = load_curve(replace(LARGE, prompt_tokens=131_072, prefill_s=20.0), 1000, rng())
     assert sum(result.steps for result in curve) < 1.5 * MOST_STEPS
     assert not any(result.cut for result in curve)
+
+
+def test_a_mixed_step_pays_once_what_its_prompt_and_its_tokens_share():
+    """Two requests, the second read while the first decodes: its prompt adds 60 of its 100 ms to those steps.
+
+    Paid twice, for weights, launches and hops of both, the step took 110 ms where it takes 70.
+    """
+    paid_twice = EngineCost(100, 50, 0.1, (1, 2), (0.01, 0.01), most_running=2)
+    once = replace(paid_twice, added_fraction=0.6)
+    arrivals = [0.0, 0.15]
+    (first, again), (_, before) = follow(once, arrivals, 100).first_s, follow(paid_twice, arrivals, 100).first_s
+    assert first == pytest.approx(0.1)  # nothing decodes beside it: all of P
+    assert again == pytest.approx(0.15 + 0.01 + 0.06)
+    assert before == pytest.approx(0.15 + 0.01 + 0.1)
+    assert once.capacity_per_s == pytest.approx(1 / (0.06 + 49 * 0.01 / 2))
+    with pytest.raises(OutOfRangeError, match="added_fraction"):
+        replace(once, added_fraction=1.1)

@@ -13,10 +13,10 @@ from core.steps.model import (
     TensorGroup,
     decode_step_s,
     decode_terms,
-    peak_flops,
     prefill_flops,
     prefill_terms,
 )
+from core.steps.narrow import peak_flops
 
 LLAMA, A100 = model("llama-3-8b"), gpu("a100-80gb-sxm")
 ALONE = TensorGroup(1, link("nvlink-3"))

@@ -65,9 +65,9 @@ def test_who_races():
 @pytest.mark.parametrize("case", CASES)
 def test_who_races_is_the_same_whatever_was_judged_before_and_only_those_who_could_are(case, monkeypatch):
     question, judged = replace(asked(case), expert_parallel=False), []
-    placed = place(question).plans
+    placed, usual = place(question).plans, entered(case)
     monkeypatch.setattr(who, "judge", lambda _, layout: judged.append(layout) or judge(question, layout))
-    assert entrants(question, placed) == entered(case)
+    assert entrants(question, placed) == usual
     assert not {plan.layout for plan in placed} & set(judged)
     assert len(judged) <= 2
 
@@ -148,9 +148,9 @@ def test_the_load_decides_who_wins():
     winners = {load: one.lanes[one.winner].entrant.kind for load, one in found.items()}
     assert winners["light"] == "tensor"
     assert winners["rush"] != "tensor"
-    tensor, apart = found["rush"].lanes[0], found["rush"].lanes[-1]
-    assert tensor.entrant.capacity_per_s < found["rush"].arrivals_per_s < apart.entrant.capacity_per_s
-    assert tensor.most_waiting > 10 * max(1, found["light"].lanes[0].most_waiting)
+    rates = [lane.entrant.capacity_per_s for lane in found["rush"].lanes]
+    assert rates[0] < found["rush"].arrivals_per_s < max(rates)
+    assert found["rush"].lanes[0].most_waiting > 10 * max(1, found["light"].lanes[0].most_waiting)
 
 
 def test_a_split_keeps_both_sides_as_busy_as_it_can():
