@@ -9,29 +9,30 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from core.collectives.cost import as_measured
-from core.comm_cost.kernels import picked_all_reduce, picked_kernel
 from core.models.loaded_weights import stages
+from core.pipeline_bubble.layouts import HANDED_OVER, hand_over
 from core.placement.layout import Layout
-from core.placement.step_terms import Served
-from core.specs import LinkSpec, ModelSpec
+from core.placement.sent import Op
+from core.placement.step_terms import Served, sent_by_decode
+from core.specs import LinkSpec
 from core.steps.launches import prompt_layers
 from core.steps.model import ACTIVATION_BYTES, Efficiency, StepTerms
 
 
 @dataclass(frozen=True)
 class LinkBill:
-    """What one token's way through an engine pays one link; `latency_s` of it is waiting, the rest is bytes.
+    """What one token's way through an engine pays one link for collectives of one kind.
 
-    All-reduces are NCCL's rings; `kernel_s` is what the engine's own kernel would take, None where it has none.
+    `latency_s` of it is waiting, the rest is bytes. `payload_bytes` is of one of them; `kernel` makes them.
     """
 
-    what: str
+    what: Op
     link: str
     messages: int
     payload_bytes: float
     time_s: float
     latency_s: float
-    kernel_s: float | None = None
+    kernel: str = "NCCL"
 
     @property
     def bandwidth_s(self) -> float:
@@ -160,15 +161,15 @@ class Steps:
     def _handoffs_s(self, tokens: float) -> list[float]:
         """What each hand-over between two stages takes, `tokens` rows of activations at a time.
 
-        α + n/β, at the bandwidth that was measured on a link where one was.
+        HANDED_OVER · (t0 + α + n/β), at the bandwidth that was measured on a link where one was.
         """
-        payload = tokens * self.served.model.hidden_size * ACTIVATION_BYTES
+        payload = HANDED_OVER * tokens * self.served.model.hidden_size * ACTIVATION_BYTES
         return [wait_s + payload / bytes_per_s for wait_s, bytes_per_s in self._hop_terms]
 
     @cached_property
     def _hop_terms(self) -> list[tuple[float, float]]:
-        """Of each such link the wait in seconds, and the bytes a second."""
-        return [(link.base_s + link.latency_s, as_measured(link).bandwidth_bytes_per_s) for link in self._hops]
+        """Of each such link the wait in seconds of both messages, and the bytes a second."""
+        return [(hand_over(0.0, link).total_s, as_measured(link).bandwidth_bytes_per_s) for link in self._hops]
 
     @cached_property
     def _hops(self) -> tuple[LinkSpec, ...]:
@@ -179,32 +180,17 @@ class Steps:
 
     def bill(self, sequences: int) -> tuple[LinkBill, ...]:
         """One token's way: what its layers say on the links inside, and what each link between stages carries."""
-        model, cluster, layout = self.served.model, self.served.cluster, self.layout
         _, batch = self._shared_out(sequences)
-        decode = self.served.decode(batch)
-        payload = batch * model.hidden_size * ACTIVATION_BYTES
-        rows: list[LinkBill] = []
-        if layout.ep_size > 1:
-            link = cluster.slowest_link(layout.ep_size)
-            messages = 2 * model.sparse_layers
-            wait_s = min(decode.comm_s, messages * (link.base_s + link.latency_s))
-            rows.append(LinkBill("dispatch and combine", link.name, messages, payload, decode.comm_s, wait_s))
-        elif layout.tp_size > 1:
-            sums, link = model.all_reduces, cluster.slowest_link(layout.tp_size)
-            wait_s = sums * self.served.group.all_reduce_s(0.0)
-            kernel_s = _kernel_s(model, link, payload, layout.tp_size)
-            rows.append(LinkBill("all-reduces", link.name, sums, payload, decode.comm_s, wait_s, kernel_s))
+        rows = [
+            LinkBill(one.op, one.link.name, round(one.count), one.payload_bytes, one.time_s, one.waiting_s, one.kernel)
+            for one in sent_by_decode(self.served, batch)
+        ]
+        payload = batch * self.served.model.hidden_size * ACTIVATION_BYTES
         hops: dict[LinkSpec, list[float]] = {}
         for link, time_s in zip(self._hops, self._handoffs_s(batch), strict=True):
             hops.setdefault(link, []).append(time_s)
         for link, times in hops.items():
-            wait_s = len(times) * (link.base_s + link.latency_s)
-            rows.append(LinkBill("hand-overs", link.name, len(times), payload, sum(times), wait_s))
+            wait_s = len(times) * hand_over(0.0, link).total_s
+            messages = HANDED_OVER * len(times)
+            rows.append(LinkBill("hand-overs", link.name, messages, payload, sum(times), wait_s))
         return tuple(rows)
-
-
-def _kernel_s(model: ModelSpec, link: LinkSpec, payload_bytes: float, ranks: int) -> float | None:
-    """The same all-reduces by the kernel that an engine picks; None where that is NCCL's ring."""
-    if picked_kernel(round(payload_bytes), ranks, link) == "NCCL":
-        return None
-    return model.all_reduces * picked_all_reduce(payload_bytes, ranks, link).total_s

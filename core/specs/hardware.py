@@ -56,6 +56,14 @@ class GpuSpec:
         )
 
 
+@dataclass(frozen=True)
+class Rings:
+    """All-reduces that were timed over so many ranks: payload in bytes, seconds; by payload."""
+
+    ranks: int
+    times: tuple[tuple[int, float], ...]
+
+
 LinkFamily = Literal["", "nvlink", "xgmi", "pcie", "infiniband", "roce", "efa", "slingshot", "ethernet"]
 
 
@@ -66,7 +74,11 @@ class LinkSpec:
     `latency_s` is α per hop, `bandwidth_bytes_per_s` is β in one direction, `base_s` is the launch cost t0 of a
     whole collective (0 in the labs' napkin model). `ramp` is κ: a transfer that is neither waiting nor bytes alone
     takes κ·√(waiting · n/β) more. `kernel_s` is one stage of an engine's own kernel over it, for the first peer and
-    for each further one; None where none was timed. `scope` says whose bandwidth it is; `reach`, whether the
+    for each further one; None where none was timed. `switch_sum` is a sum in its switch by PyTorch's symmetric
+    memory: seconds of waiting, and bytes a second with its copies counted. `measured_rings` are NCCL's all-reduces
+    over it by the ranks that share it; `rings` are those that a price follows (core.collectives.cost.as_measured).
+    `switched_bytes_per_s` is the ring busbw of GPUs behind PCIe switches, where the CPU has no part. `capability`
+    is the compute capability of the GPUs that a fabric joins. `scope` says whose bandwidth it is; `reach`, whether the
     link ends at the node; `family`, what is wired: "" for a link of one's own. A GPU bonds `lanes` of it, where it
     may bond fewer. `in_switch_bytes_per_s` is the busbw that sums in its switch reach over 8 GPUs; None where the
     switch cannot add. `measured_ranks` is set where all of it was fitted to one table, and holds for that many.
@@ -81,12 +93,17 @@ class LinkSpec:
     base_s: float = 0.0
     ramp: float = 0.0
     kernel_s: tuple[float, float] | None = None
+    switch_sum: tuple[float, float] | None = None
+    rings: tuple["Rings", ...] = ()
     scope: Literal["gpu", "node"] = "gpu"
     reach: Literal["node", "network"] = "node"
     family: LinkFamily = ""
     lanes: int = 0
     measured_bytes_per_s: float | None = None
+    measured_rings: tuple["Rings", ...] = ()
+    switched_bytes_per_s: float | None = None
     in_switch_bytes_per_s: float | None = None
+    capability: str = ""
     measured_note: str = ""
     measured_ranks: int | None = None
     measured_series: str = ""

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from itertools import pairwise
 
-from core.collectives.custom_all_reduce import RULES, Decision, Machine, Rule, kernel, world_sizes
+from core.collectives.custom_all_reduce import RULES, Decision, Machine, Rule, world_sizes
+from core.collectives.who_sums import who_sums
 from core.collectives.releases import RELEASES_READ
 from runtime.kept import kept
 from runtime.prose import said
@@ -65,7 +66,7 @@ def _bands(machine: Machine, index: int) -> list[Row]:
     """One release's ways, cut where they change: at powers of two, or 16 bytes to either side of one."""
     drawn: list[Row] = []
     for low, high in pairwise(SIZES):
-        way = kernel(machine, low + 16)
+        way = who_sums(machine, low + 16).kernel
         if drawn and drawn[-1].kernel == way:
             drawn[-1].high_bytes = high
         else:
