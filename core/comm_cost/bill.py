@@ -233,11 +233,23 @@ def balance_payload_bytes(ranks: int, link: LinkSpec) -> float:
 
     n* = (t0 + 2(N-1)·α) · β · N / (2(N-1)); without a launch cost, N·α·β
 
-    With a ramp κ its bytes fall short of β and it is r² of that, r² + κ·r = 1.
-    Below it latency rules, above it bandwidth. Raises OutOfRangeError for one rank, which does neither.
+    With a ramp κ its bytes fall short of β and it is r² of that, r² + κ·r = 1. Where rings were timed it is found
+    between their payloads. Below it latency rules, above it bandwidth. Raises OutOfRangeError for one rank, which does neither.
     """
     if ranks < 2:
         raise OutOfRangeError("ranks", ranks, "send nothing; use 2 or more")
     hops = 2 * (ranks - 1)
+    if link.rings:
+        return _balance_of_rings(ranks, link)
     root = (sqrt(link.ramp**2 + 4) - link.ramp) / 2
     return root**2 * (link.base_s + hops * link.latency_s) * link.bandwidth_bytes_per_s * ranks / hops
+
+
+def _balance_of_rings(ranks: int, link: LinkSpec) -> float:
+    """The payload between 1 byte and 1 TiB where a timed ring's bytes take what it waits, to a millionth."""
+    low, high = 1.0, 2.0**40
+    while high / low > 1 + 1e-7:
+        middle = sqrt(low * high)
+        one = ring_all_reduce(middle, ranks, link)
+        low, high = (middle, high) if one.bandwidth_s < one.waiting_s else (low, middle)
+    return high

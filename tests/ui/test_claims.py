@@ -68,7 +68,6 @@ CLAIMS = {
     ("placement", "remark.across_group"): dict.fromkeys(("en", "es"), "{{held.p90_error|%0}}"),
     # the ring and the engine's kernel differ by two thirds: no price of one stands without the other's
     ("comm_cost", "bench.nodes"): dict.fromkeys(("en", "es"), "{{inside_picked.comm_s|ms}}"),
-    ("placement", "remark.all_reduces_kernel"): dict.fromkeys(("en", "es"), "{{bill.kernel_s|s}}"),
     ("placement", "limits.body"): dict.fromkeys(("en", "es"), "{{kernel_saves|%0}}"),
 }
 

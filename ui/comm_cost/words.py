@@ -59,7 +59,7 @@ def side(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Row:
 
 def kernel_key(kernel: str) -> str:
     """A kernel as the name of a block: `one_stage`; NCCL's is the ring."""
-    return "ring" if kernel == "NCCL" else kernel.replace(" ", "_")
+    return "ring" if kernel == "NCCL" else kernel.lower().replace(" ", "_")
 
 
 @kept

@@ -131,7 +131,7 @@ def test_symmetric_memory_lowers_the_cap_from_0_11_by_default():
 @pytest.mark.parametrize(("capability", "world_size", "most"), [("9.0", 4, 32), ("9.0", 8, 64), ("10.0", 2, 8)])
 def test_symmetric_memory_has_a_cap_of_its_own(capability, world_size, most):
     """Above it NCCL."""
-    machine = Machine("0.33.0", world_size, compute_capability=capability)
+    machine = Machine("0.33.0", world_size, compute_capability=capability, flashinfer=False)
     assert kernel(machine, most * MIB) == "symmetric memory"
     assert kernel(machine, most * MIB + 16) == "NCCL"
 
