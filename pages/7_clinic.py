@@ -6,7 +6,6 @@ from core.clinic import CASES, Case, examine, three_waits
 from core.collectives.custom_all_reduce import Machine, decide
 from core.collectives.releases import RELEASES_READ
 from core.comm_cost.bill import allreduce_payload_bytes
-from runtime.measurements import measured_all_reduces
 from runtime.prose import named, said
 from ui import inputs, scenario_bar, scenes
 from ui.clinic import cases as clinic_cases
@@ -26,7 +25,7 @@ scenario, look = page.scenario.timed, page.look
 @st.cache_resource(max_entries=1)
 def every_case() -> list[Case]:
     """All cases: the same for every visitor, for the seed is fixed."""
-    return [examine(key, measured_all_reduces()) for key in CASES]
+    return [examine(key) for key in CASES]
 
 
 cases, titles_of = every_case(), prose_of("clinic", {})

@@ -19,7 +19,6 @@ from core.collectives.who_sums import who_sums
 from core.scenario import Scenario
 from core.units import KIB, percent
 from runtime import content
-from runtime.measurements import measured_all_reduces
 from scripts.terminal import Answer, Computed, Parser, command, picked, print_aligned, read_text, run, words
 
 
@@ -41,7 +40,7 @@ def _list(options: Namespace) -> Computed:
 
 
 def _case(options: Namespace) -> Computed:
-    case = examine(options.case, measured_all_reduces())
+    case = examine(options.case)
     figures = {
         "case": case.key,
         "title": _words(case, "title"),

@@ -120,8 +120,7 @@ LINKS: Mapping[str, LinkSpec] = by_key((
     _row("pcie-4", "PCIe 4 x16", _PCIE, 1.2e-6, 31.5e9, 5.7e-6,
          measured_bytes_per_s=20e9, measured_rings=L40S, switched_bytes_per_s=25.3e9, measured_series="l40s-nccl",
          kernel_s=_ONE_SHOT_L40S,
-         measured_note=("ring busbw of 16 MiB by the GPUs that share it, L40S: 19.7 GB/s over 2, 5.1 over 4, 1.5 over 8"
-                        " and both sockets; elsewhere 25.3 over 4 with P2P, 15 over 8, 2.2 to 3.9 over 2 without P2P"),
+         measured_note="ring busbw 19.7 GB/s over 2 GPUs, 5.1 over 4, 1.5 over 8; 25.3 over 4 behind switches",
          source=("16 GT/s x 16 lanes, 128b/130b, over eight; α, base: line through 8 KiB NCCL all-reduces at N ="
                  " 2, 4 (8.09, 12.98 µs, L40S, aiconfigurator); at N = 8, across sockets, 32.5 µs")),
     _row("pcie-4-no-p2p", "PCIe 4 x16, no P2P", _PCIE, 1.2e-6, 31.5e9, 5.7e-6,

@@ -274,7 +274,7 @@ _LARGE_BYTES = 16 * MIB
 def _timed_bytes_s(traffic_bytes: float, ranks: int, link: LinkSpec, ring: bool) -> float:
     """The bytes of a collective by the rings that were timed over as many ranks, or the next more that were.
 
-        t(n) - t0 - 2(M-1)·α,  n = traffic · M / 2(M-1);  no ring: as many bytes at the rate of a large one
+    t(n) - t0 - 2(M-1)·α,  n = traffic · M / 2(M-1);  no ring: as many bytes at the rate of a large one
     """
     timed = next((one for one in link.rings if one.ranks >= ranks), link.rings[-1])
     hops = 2 * (timed.ranks - 1)

@@ -96,7 +96,9 @@ class Exchange(NamedTuple):
     cost: CollectiveCost
 
 
-def context_exchange(model: ModelSpec, rows: float, over: int, link: LinkSpec) -> tuple[Exchange, Exchange, Exchange]:
+def context_exchange(
+    model: ModelSpec, rows: float, over: int, link: LinkSpec
+) -> tuple[Exchange, Exchange, Exchange]:
     """One layer's queries gathered over c ranks, their softmax sums too, and the results scattered as they add up.
 
     `rows` are tokens times the heads of all c ranks. A head's query and result are as wide as what they meet:

@@ -19,7 +19,7 @@ from core.collectives.custom_all_reduce import MAX_BYTES
 from core.collectives.releases import RELEASES_READ
 from core.collectives.who_sums import Kernel, kernel_over
 from core.comm_cost.bill import Bill, Step
-from core.specs import LinkSpec
+from core.specs import LinkSpec, ModelSpec
 
 IN_SWITCH_WAIT_S = 25e-6
 """What NCCL charges a sum in the switch before its first byte. Source: NVIDIA/nccl src/graph/tuning.cc, NVLS."""
@@ -44,9 +44,7 @@ def picked_kernel(payload_bytes: float, ranks: int, link: LinkSpec, release: str
     return kernel_over(link, ranks, payload_bytes, release)
 
 
-def picked_all_reduce(
-    payload_bytes: float, ranks: int, link: LinkSpec, release: str = _NEWEST
-) -> CollectiveCost:
+def picked_all_reduce(payload_bytes: float, ranks: int, link: LinkSpec, release: str = _NEWEST) -> CollectiveCost:
     """The cost of one all-reduce by what an engine picks, on a link as it was measured.
 
     One stage: s + p·(N-2) + (N-1)·n/β. Two: twice the stage, and 2(N-1)/N·n/β. Symmetric memory: t + n/β', the sum
@@ -65,8 +63,23 @@ def picked_all_reduce(
         return min(one, two, key=_total_s)
     if name in ("symmetric memory", "FlashInfer"):
         switched = _switched(payload_bytes, ranks, measured)
-        return ring if switched is None else switched if name == "symmetric memory" else min(ring, switched, key=_total_s)
+        return (
+            ring
+            if switched is None
+            else switched
+            if name == "symmetric memory"
+            else min(ring, switched, key=_total_s)
+        )
     return one if name == "one stage" else two
+
+
+def large_bytes_per_s(ranks: int, link: LinkSpec) -> float:
+    """The bandwidth that large payloads reach over a link, as measured, where so many ranks share it."""
+    measured = as_measured(link)
+    if not measured.rings or ranks < 2:
+        return measured.bandwidth_bytes_per_s
+    large = ring_all_reduce(2 * MAX_BYTES, ranks, measured)
+    return large.traffic_bytes / large.bandwidth_s
 
 
 def _total_s(cost: CollectiveCost) -> float:
@@ -94,6 +107,11 @@ def in_switch_cost(payload_bytes: float, ranks: int, link: LinkSpec) -> Collecti
     beta = link.in_switch_bytes_per_s * _IN_SWITCH_RANKS / (2 * (_IN_SWITCH_RANKS - 1))
     switched = replace(link, base_s=0.0, latency_s=IN_SWITCH_WAIT_S, bandwidth_bytes_per_s=beta)
     return in_switch_all_reduce(payload_bytes, ranks, switched)
+
+
+def sums_of(model: ModelSpec, ranks: int, tokens: int, link: LinkSpec, release: str = _NEWEST) -> CollectiveCost:
+    """The cost of all the sums of one step of `tokens` rows, by the kernel an engine picks."""
+    return picked_bill(Step(model, ranks, tokens), link, release).bill.cost
 
 
 def picked_bill(step: Step, link: LinkSpec, release: str = _NEWEST) -> Picked:

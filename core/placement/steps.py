@@ -182,7 +182,9 @@ class Steps:
         """One token's way: what its layers say on the links inside, and what each link between stages carries."""
         _, batch = self._shared_out(sequences)
         rows = [
-            LinkBill(one.op, one.link.name, round(one.count), one.payload_bytes, one.time_s, one.waiting_s, one.kernel)
+            LinkBill(
+                one.op, one.link.name, round(one.count), one.payload_bytes, one.time_s, one.waiting_s, one.kernel
+            )
             for one in sent_by_decode(self.served, batch)
         ]
         payload = batch * self.served.model.hidden_size * ACTIVATION_BYTES

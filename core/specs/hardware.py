@@ -63,6 +63,11 @@ class Rings:
     ranks: int
     times: tuple[tuple[int, float], ...]
 
+    def altered(self, waits_s: float, share: float, new_waits_s: float) -> "Rings":
+        """The same with other waits, and the bytes at a share of their speed; `waits_s` are those in the times."""
+        parts = ((size, max(0.0, time_s - waits_s)) for size, time_s in self.times)
+        return Rings(self.ranks, tuple((size, new_waits_s + bytes_s / share) for size, bytes_s in parts))
+
 
 LinkFamily = Literal["", "nvlink", "xgmi", "pcie", "infiniband", "roce", "efa", "slingshot", "ethernet"]
 
@@ -121,8 +126,27 @@ class LinkSpec:
         """Whether it joins GPUs directly, past the host's PCIe: NVLink, xGMI."""
         return self.family in ("nvlink", "xgmi")
 
-    def scaled(self, share: float, **others: Any) -> "LinkSpec":
-        """The link at a share of its bandwidth, and of what was measured on it; with other fields where given."""
+    def scaled(self, share: float, latency_share: float = 1.0, **others: Any) -> "LinkSpec":
+        """The link at a share of its bandwidth, and of what was measured on it; with other fields where given.
+
+        Its hops may have a share of their latency too; its launch stays.
+        """
         measured = None if self.measured_bytes_per_s is None else share * self.measured_bytes_per_s
-        beta = share * self.bandwidth_bytes_per_s
-        return replace(self, bandwidth_bytes_per_s=beta, measured_bytes_per_s=measured, **others)
+        switch = self.switch_sum and (self.switch_sum[0], share * self.switch_sum[1])
+        latency_s = latency_share * self.latency_s
+
+        def timed(rings: tuple[Rings, ...]) -> tuple[Rings, ...]:
+            hops = ((one, 2 * (one.ranks - 1)) for one in rings)
+            return tuple(
+                one.altered(self.base_s + n * self.latency_s, share, self.base_s + n * latency_s) for one, n in hops
+            )
+
+        found: dict[str, Any] = {
+            "bandwidth_bytes_per_s": share * self.bandwidth_bytes_per_s,
+            "latency_s": latency_s,
+            "measured_bytes_per_s": measured,
+            "switch_sum": switch,
+            "rings": timed(self.rings),
+            "measured_rings": timed(self.measured_rings),
+        }
+        return replace(self, **{**found, **others})

@@ -8,8 +8,8 @@ from core.clinic.hang import HangState
 from core.clinic.hang_log import HangLog
 from core.clinic.three_waits import ONE_TOKEN, PIPELINE, RING, TP, Knob, responses
 from core.collectives.custom_all_reduce import CAPS_SINCE, SYMMETRIC_MEMORY_DEFAULT_SINCE, Decision
-from core.collectives.who_sums import who_sums
 from core.collectives.releases import RELEASES_READ
+from core.collectives.who_sums import who_sums
 from core.steps.jitter import exponential_max_quantile, harmonic
 from runtime.kept import kept
 from runtime.prose import Prose, said

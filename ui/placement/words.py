@@ -87,7 +87,12 @@ def _kernel() -> Mapping[str, object]:
     """What an engine's kernel saves of a token's rings, where it saves most: one sequence over eight GPUs."""
     step, link = bills.Step(catalog.model("llama-3-8b"), tp_size=8), catalog.link("nvlink-4")
     saves = 1 - picked_bill(step, link).bill.comm_s / bills.bill(step, as_measured(link)).comm_s
-    return {"kernel_release": RELEASES_READ[-1], "kernel_ranks": step.tp_size, "kernel_link": short_name(link), "kernel_saves": saves}
+    return {
+        "kernel_release": RELEASES_READ[-1],
+        "kernel_ranks": step.tp_size,
+        "kernel_link": short_name(link),
+        "kernel_saves": saves,
+    }
 
 
 def _answer(placement: Placement, plan: Plan | None) -> str:
@@ -109,7 +114,10 @@ def _links(plan: Plan | None) -> str:
     """What each link is paid for one token."""
     if plan is None or plan.timing is None:
         return "–"
-    sent = ((bill, remark(f"placement.{slug(bill.what)}{_MADE_BY[bill.kernel]}", bill=bill)) for bill in plan.timing.bill)
+    sent = (
+        (bill, remark(f"placement.{slug(bill.what)}{_MADE_BY[bill.kernel]}", bill=bill))
+        for bill in plan.timing.bill
+    )
     paid = [worded(remark("placement.link_bill", bill=bill, sent=what)) for bill, what in sent]
     return "; ".join(paid) or said("placement", "says.nothing_sent")
 

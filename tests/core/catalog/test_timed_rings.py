@@ -13,7 +13,9 @@ from runtime.measurements import measured_all_reduces
 
 def test_the_rings_are_the_rows_of_the_table_of_measurements():
     found = {(one.ranks, size): time_s for one in L40S for size, time_s in one.times}
-    timed = {(one.ranks, one.payload_bytes): one.time_s for one in measured_all_reduces() if one.series == "l40s-nccl"}
+    timed = {
+        (one.ranks, one.payload_bytes): one.time_s for one in measured_all_reduces() if one.series == "l40s-nccl"
+    }
     assert found.keys() == timed.keys()
     assert all(isclose(found[key], timed[key]) for key in timed)
 

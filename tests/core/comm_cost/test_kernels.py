@@ -217,4 +217,6 @@ def test_a_sum_in_symmetric_memory_takes_what_eight_h100_took(payload_bytes):
     """vLLM 0.24, which has no FlashInfer alone, in a CUDA graph, 512 KiB to 64 MiB: 12 to 344 µs."""
     told_s = picked_all_reduce(payload_bytes, 8, link("nvlink-4"), "0.16.0").total_s
     assert picked_kernel(payload_bytes, 8, link("nvlink-4"), "0.16.0") == "symmetric memory"
-    assert told_s == pytest.approx(measured_time_s(series_of(POINTS, "h100-vllm-graph", 8), payload_bytes), rel=0.05)
+    assert told_s == pytest.approx(
+        measured_time_s(series_of(POINTS, "h100-vllm-graph", 8), payload_bytes), rel=0.05
+    )

@@ -152,7 +152,9 @@ def shared_caches(
     payload = sequences * model.hidden_size * ACTIVATION_BYTES
     ring_s = played_s(fabric, program("all_reduce", "ring", ranks), payload)
     if picked_kernel(payload, ranks, link) != "NCCL":  # its own stages are timed, not the link's hops
-        ring_s = played_s(Fabric(replace(bare(link), latency_s=0.0)), program("all_reduce", "in_switch", ranks), payload)
+        ring_s = played_s(
+            Fabric(replace(bare(link), latency_s=0.0)), program("all_reduce", "in_switch", ranks), payload
+        )
     for way in WAYS:
         told = decode_attention(model, gpu, link, way, ranks, sequences, context)
         yield Shown("comm_cost", "attention", f"{link.key} {way}", told.read_s, read_s, float(sequences))
