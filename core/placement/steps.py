@@ -7,6 +7,7 @@ Ignored: prefills that arrive while others decode (see the load), overlap, uneve
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil
 
 from core.collectives.cost import as_measured
 from core.models.loaded_weights import stages
@@ -43,12 +44,14 @@ class LinkBill:
 class Timing:
     """What a layout gives at one concurrency.
 
+    `ttft_s` is of a prompt among so many users who each ask anew when they are answered, `alone_ttft_s` of one alone.
     `tokens_per_s` is of decode steps alone; `sustained_tokens_per_s` of an engine that must also read each
     sequence's prompt, and reads no other meanwhile.
     """
 
     concurrency: int
     ttft_s: float
+    alone_ttft_s: float
     itl_s: float
     tokens_per_s: float
     sustained_tokens_per_s: float
@@ -90,7 +93,8 @@ class Steps:
         filled = max(1.0, in_flight / self.layout.pp_size)
         return Timing(
             concurrency=sequences,
-            ttft_s=self.ttft_s,
+            ttft_s=self.ttft_s + self._waits_s(sequences, itl_s),
+            alone_ttft_s=self.ttft_s,
             itl_s=itl_s,
             tokens_per_s=sequences / itl_s,
             sustained_tokens_per_s=self.sustained_tokens_per_s(sequences, itl_s),
@@ -100,8 +104,13 @@ class Steps:
 
     @property
     def ttft_s(self) -> float:
-        """One prompt's way through the layers and over the links between stages: the same at every concurrency."""
+        """One prompt's way through the layers and over the links between stages, with no other before it."""
         return sum(self._prompt_s)
+
+    def _waits_s(self, sequences: int, itl_s: float) -> float:
+        """What a prompt waits for those before it, on average: `closed_wait_s` of its copy's users."""
+        reading_s = self._prompt_s[0] / self.layout.pp_size
+        return closed_wait_s(ceil(self._per_copy(sequences)), reading_s, self.served.demand.output_tokens * itl_s)
 
     def itl_s(self, sequences: int) -> float:
         """The time between two tokens of a sequence alone: what is asked of many concurrencies."""
@@ -196,3 +205,18 @@ class Steps:
             messages = HANDED_OVER * len(times)
             rows.append(LinkBill("hand-overs", link.name, messages, payload, sum(times), wait_s))
         return tuple(rows)
+
+
+def closed_wait_s(users: int, service_s: float, thinks_s: float) -> float:
+    """The mean wait of one of so many users for a server of equal jobs, each away for a while between its own.
+
+        w(n) = s · (q(n-1) - u(n-1)/2),  q(n) = x · (w + s),  u = x · s,  x = n / (w + s + think)
+
+    Mean value analysis; of the job that is being served half is left. Source: Reiser & Lavenberg 1980.
+    """
+    waits_s = queued = busy = 0.0
+    for user in range(1, users + 1):
+        waits_s = service_s * max(0.0, queued - busy / 2)
+        rate = user / (waits_s + service_s + thinks_s) if waits_s + service_s + thinks_s else 0.0
+        queued, busy = rate * (waits_s + service_s), min(1.0, rate * service_s)
+    return waits_s
