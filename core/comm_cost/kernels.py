@@ -118,4 +118,4 @@ def picked_bill(step: Step, link: LinkSpec, release: str = _NEWEST) -> Picked:
     """The bill of a step by the kernel an engine picks for it."""
     one_sum = picked_all_reduce(step.payload_bytes, step.tp_size, link, release)
     name = picked_kernel(step.payload_bytes, step.tp_size, link, release)
-    return Picked(name, one_sum, Bill(step, one_sum.times(step.all_reduces)))
+    return Picked(name, one_sum, Bill(step, one_sum.times(step.all_reduces), named=link.named))

@@ -18,6 +18,7 @@ from core.placement.step_terms import Served, sent_by_decode
 from core.specs import LinkSpec
 from core.steps.launches import prompt_layers
 from core.steps.model import ACTIVATION_BYTES, Efficiency, StepTerms
+from core.units import Named
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Timing:
     sustained_tokens_per_s: float
     roofline_itl_s: float
     steps: "Steps" = field(repr=False, compare=False)
+    named: Named = "modeled"
 
     @cached_property
     def bill(self) -> tuple[LinkBill, ...]:

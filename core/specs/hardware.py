@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from core.errors import require_non_negative, require_positive
+from core.units import Named
 
 GPUS_PER_NODE = 8
 """Of a node as most are sold, where nobody says how many."""
@@ -120,6 +121,11 @@ class LinkSpec:
     def __post_init__(self) -> None:
         require_positive(bandwidth_bytes_per_s=self.bandwidth_bytes_per_s)
         require_non_negative(latency_s=self.latency_s, base_s=self.base_s, ramp=self.ramp)
+
+    @property
+    def named(self) -> Named:
+        """What a price over it is: rough without a launch that was fitted, else modeled."""
+        return "modeled" if self.base_s or self.measured_ranks is not None else "rough"
 
     @property
     def is_fabric(self) -> bool:
