@@ -2,8 +2,8 @@
 
 More questions on the same step, each answered under a key of its own: `--overlap 0.5`, `--advice`,
 `--network ib-ndr --gpus-per-node 8`, for a mixture `--expert-parallel`, and `--as-measured` for the step divided by
-its ranks, on the link as it was measured, by the kernel an engine picks. The step is lab 03's: of the model on a GPU,
-`--gpu` or the first of the catalog that the link joins.
+its ranks, on the link as it was measured, by the kernel an engine picks. The step is lab 03's: of the model on a
+GPU, `--gpu` or the first of the catalog that the link joins.
 """
 
 from argparse import Namespace

@@ -30,8 +30,8 @@ all-reduces at N = 2, 4, 8 (A100 5.29, 5.53, 6.32 µs; H100 4.38, 4.81, 5.11; B2
 
 
 _SWITCH_H100 = (9.4e-6, 201e9)
-"""A line through what eight H100 took by vLLM 0.24 in a CUDA graph from 512 KiB to 64 MiB (11.99, 14.97, 19.39, 30.8,
-50.7, 92.4, 177.8, 344 µs), where that release sums in the switch. Source: aiconfigurator silicon data."""
+"""A line through what eight H100 took by vLLM 0.24 in a CUDA graph from 512 KiB to 64 MiB (11.99, 14.97, 19.39,
+30.8, 50.7, 92.4, 177.8, 344 µs), where that release sums in the switch. Source: aiconfigurator silicon data."""
 _SWITCH_B200 = (9.4e-6, 354e9)
 """In no table: an H100's, its bytes in the ratio of what NCCL's sums in both switches reach, 841 to 478 GB/s."""
 
@@ -83,10 +83,10 @@ def _row(
 # fmt: off
 LINKS: Mapping[str, LinkSpec] = by_key((
     # key, name, kind, α s a hop, β bytes/s one way, launch s
-    _row("nvlink-lab", "NVLink, napkin", _NVLINK, 3e-6, 300e9, 0.0,
+    _row("nvlink-lab", "NVLink, rough", _NVLINK, 3e-6, 300e9, 0.0,
          aliases=("nvlink",),
          source="the labs' assumption: 3 µs a hop; 300 GB/s is NVLink 3 (A100), 600 GB/s two-way halved"),
-    _row("ethernet-10g-lab", "10 GbE, napkin", _ETHERNET, 50e-6, 1.25e9, 0.0,
+    _row("ethernet-10g-lab", "10 GbE, rough", _ETHERNET, 50e-6, 1.25e9, 0.0,
          measured_series="a10g-tcp", aliases=("10gbe", "ethernet"),
          source="the labs' assumption: 50 µs a hop (not a round trip); 10 Gb/s over eight"),
     _row("nvlink-2", "NVLink 2 (V100)", _NVLINK, 0.85e-6, 150e9, 9.4e-6,

@@ -4,7 +4,7 @@ The one place that answers it: pages, commands and prices ask here. A release as
 payload, and the first that does makes the sum. NCCL's own symmetric memory, the quantized kernel of AMD's and
 FlashInfer's over PCIe are off unless asked for, and left out.
 
-Source: `CudaCommunicator.all_reduce` and the files of each candidate, in the wheels of RELEASES_READ from 0.16.0 on.
+Source: `CudaCommunicator.all_reduce` and the files of each candidate, in the wheels of 0.16.0 to 0.33.0.
 """
 
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ FLASHINFER_MOST = {
 }
 """The largest payload that FlashInfer takes, by compute capability and ranks; it is asked first.
 
-Source: `FI_ALLREDUCE_FUSION_MAX_SIZE_MB` in vLLM's compilation/passes/fusion/allreduce_rms_fusion.py, read for sums
-alone too by device_communicators/flashinfer_all_reduce.py. Over NVLink multicast its buffers may hold a third of it.
+Source: `FI_ALLREDUCE_FUSION_MAX_SIZE_MB` in vLLM's compilation/passes/fusion/allreduce_rms_fusion.py, read for
+sums alone too by device_communicators/flashinfer_all_reduce.py. Over multicast its buffers may hold a third of it.
 """
 FLASHINFER_LARGER = {("10.0", 8): (128 * MIB, "0.33.0"), ("10.3", 4): (80 * MIB, "0.32.0"),
                      ("10.3", 8): (64 * MIB, "0.32.0")}  # fmt: skip
@@ -76,8 +76,8 @@ class Summed:
 def who_sums(machine: Machine, payload_bytes: int) -> Summed:
     """The kernel that carries one all-reduce of a payload on a machine, in its release, with its citation.
 
-    FlashInfer up to `flashinfer_most`; then the release's own kernel: one stage where N = 2, or with full NVLink and
-    N ≤ 4 below 512 KiB or N ≤ 8 below 256 KiB, two stages above, up to its cap; then symmetric memory, then NCCL.
+    FlashInfer up to `flashinfer_most`; then the release's own kernel: one stage where N = 2, or with full NVLink
+    and N ≤ 4 below 512 KiB or N ≤ 8 below 256 KiB, two stages above, up to its cap; then symmetric memory; NCCL.
     Four PCIe GPUs, where a release took them, met in a half butterfly.
     """
     require_positive(payload_bytes=payload_bytes)

@@ -238,7 +238,9 @@ def balance_payload_bytes(ranks: int, link: LinkSpec) -> float:
     n* = (t0 + 2(N-1)·α) · β · N / (2(N-1)); without a launch cost, N·α·β
 
     With a ramp κ its bytes fall short of β and it is r² of that, r² + κ·r = 1. Where rings were timed it is found
-    between their payloads. Below it latency rules, above it bandwidth. Raises OutOfRangeError for one rank, which does neither.
+    between their payloads. Below it latency rules, above it bandwidth.
+
+    Raises OutOfRangeError for one rank, which does neither.
     """
     if ranks < 2:
         raise OutOfRangeError("ranks", ranks, "send nothing; use 2 or more")

@@ -1,8 +1,8 @@
-"""What vLLM allots a sequence of DeepSeek-V4: blocks from one pool, claimed by groups of layers that keep different things.
+"""What vLLM allots a sequence of DeepSeek-V4: blocks of one pool, by groups of layers that keep unlike rows.
 
-A block has a page of each kind of row for as many layers as the groups repeat; whoever claims one has it whole. The
-layers that compress claim one for each 256 tokens. The windows, and the states of the compressors in blocks of 4 and
-of 8 tokens, claim theirs for what they see and for all tokens in flight, however short the sequence is.
+A block has a page of each kind of row for as many layers as groups repeat; whoever claims one has it whole.
+Layers that compress claim one for each 256 tokens. The windows, and the states of the compressors in blocks of 4
+and of 8 tokens, claim theirs for what they see and for all tokens in flight, however short the sequence is.
 Held to what vLLM printed on two GH200: 6.66 GiB for one request of 30,000 tokens, 13,528 tokens in 5.44 GiB.
 
 Source: vLLM 0.33.0 models/deepseek_v4/attention.py and compressor.py (get_kv_cache_spec), v1/kv_cache_interface.py
@@ -36,7 +36,7 @@ class _Counted:
 
     @property
     def repeats(self) -> int:
-        """The repeat that pads the groups least, and no fewer than the layers with two kinds of state; of equals the most.
+        """The repeat that pads the groups least, no fewer than layers with two kinds of state; of equals the largest.
 
         Σ (⌈n / d⌉ · d - n) over windows, narrow and wide
         """
@@ -55,7 +55,7 @@ def compressed_sequence_bytes(
 ) -> float:
     """Bytes of blocks that a sequence claims while so many of its tokens are in flight; 0 without such layers.
 
-        blocks = ⌈S/256⌉ + windows' groups · w(128, 64) + w(8, 4) + w(128, 8),  w(W, b) = ⌈min(W-1+F, S)/b⌉ + 1
+    blocks = ⌈S/256⌉ + windows' groups · w(128, 64) + w(8, 4) + w(128, 8),  w(W, b) = ⌈min(W-1+F, S)/b⌉ + 1
     """
     counted = _counted(model, first_layer, layers)
     if counted is None:
@@ -72,7 +72,7 @@ def compressed_sequence_bytes(
 
 
 def block_bytes(repeats: int, attention: CompressedSpec, dtype: str) -> int:
-    """One block of the pool: a page of rows by four, of the indexer's keys and of rows by 128, so many times over."""
+    """One block of the pool: a page of rows by four, of the indexer's keys and of rows by 128, each so often."""
     in_8_bits = dtype_bytes(dtype) == 1
     row = attention.head_dim + _ROTATED_AND_SCALES_BYTES if in_8_bits else attention.head_dim * dtype_bytes(dtype)
     key = attention.index_dim + attention.index_dim / 128 * 4

@@ -1,7 +1,7 @@
 """What a served engine reaches of a lab's speed-up, from the planner, and what keeps it from the rest.
 
-A lab divides the whole of what one GPU computes. In a server each layer takes its launches and the engine's own work
-besides, however many ranks share it, and every sequence's cache is read.
+A lab divides all that one GPU computes. In a server each layer takes its launches and the engine's own work besides,
+however many ranks share it, and each sequence's cache is read.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from core.placement.plan import Question
 from core.placement.rank_memory import measured_budget
 from core.placement.steps import Steps
 from core.scenario import Scenario
+from core.sharding_math.tp_sizes import check_tp_size
 from core.steps.model import StepTerms
 
 Undivided = Literal["layers", "sums", "cache"]
@@ -40,7 +41,7 @@ class Reached:
 
     @cached_property
     def split_s(self) -> float:
-        """The same at the scenario's TP."""
+        """Between two tokens at the scenario's TP, its sums and the layers' own work counted."""
         return self.split.itl_s(self.batch)
 
     @property
@@ -55,7 +56,7 @@ class Reached:
 
     @property
     def sums_s(self) -> float:
-        """What its sums take."""
+        """All of a step's sums, one after another, by whoever makes them."""
         return self._terms.comm_s
 
     @property
@@ -75,11 +76,11 @@ class Reached:
 
 
 def reached(scenario: Scenario) -> Reached | None:
-    """A scenario's decode step as the planner tells it; None at TP=1, where nothing is divided.
+    """A scenario's decode step as the planner tells it; None where nothing is divided or the model does not split.
 
     Links of the labs' napkin give way to those that were timed.
     """
-    if scenario.tp == 1:
+    if scenario.tp == 1 or check_tp_size(scenario.model_spec, scenario.tp).broken:
         return None
     timed = scenario.timed
     demand = Demand(

@@ -45,7 +45,7 @@ class LinkBill:
 class Timing:
     """What a layout gives at one concurrency.
 
-    `ttft_s` is of a prompt among so many users who each ask anew when they are answered, `alone_ttft_s` of one alone.
+    `ttft_s` is of a prompt among so many users who each ask anew once answered, `alone_ttft_s` of one alone.
     `tokens_per_s` is of decode steps alone; `sustained_tokens_per_s` of an engine that must also read each
     sequence's prompt, and reads no other meanwhile.
     """

@@ -87,7 +87,7 @@ def test_a_true_claim_that_is_bad_news_has_a_warning_and_no_cross(revealed):
 
 
 def test_the_question_is_a_speed_up_and_tells_no_answer_before_it(revealed):
-    """4 ms + 64 x 5.61 us = 4.36 ms of 8 (vLLM's kernel of two L40S took 5.72): all of it but the result stands in the question."""
+    """4 ms + 64 x 5.61 us = 4.36 ms of 8 (L40S took 5.72): all of it but the result stands in the question."""
     asked, told = text_of(opened()), text_of(revealed)
     for given in ("8 ms", "32 layers", "two all-reduces", "8 KiB then takes 5.61 µs"):
         assert given in asked

@@ -30,8 +30,8 @@ def test_the_boundary_of_a_fast_link_is_told_as_the_nvlink_domain(stem, language
 
 CLAIMS = {
     ("strategy", "memory.paid"): {
-        "en": "the rank at a node's edge sends",
-        "es": "el rango del borde de un nodo envía",
+        "en": "go around rings that cross nodes",
+        "es": "dan la vuelta por anillos que cruzan nodos",
     },
     ("comm_cost", "see.reading_prefill"): {
         "en": "{{mfu|%0}} of the data sheet",

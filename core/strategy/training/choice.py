@@ -50,7 +50,7 @@ class TrainingDemand:
         require_positive(sequences=self.sequences, sequence_tokens=self.sequence_tokens)
 
     def grown(self, gpus: int) -> "TrainingDemand":
-        """The batch that ACCUMULATED microbatches on every GPU make, where it may grow and is smaller; of all GPUs."""
+        """The batch that ACCUMULATED microbatches on every GPU make, where it may grow and is smaller."""
         if not self.may_grow:
             return self
         return replace(self, sequences=gpus * max(ACCUMULATED, -(-self.sequences // gpus)))
@@ -147,8 +147,8 @@ class TrainingChoice:
 def choose(model: ModelSpec, cluster: ClusterSpec, demand: TrainingDemand) -> TrainingChoice:
     """Judge the cluster's compositions: of each TP × PP × EP, the stages of ZeRO up to the first that fits.
 
-    A higher stage would send as much or more; whole layers are recomputed only where plain DDP does not fit. A batch
-    that may grow is grown once, so that every composition's step is of as many sequences.
+    A higher stage would send as much or more; whole layers are recomputed only where plain DDP does not fit. A
+    batch that may grow is grown once, so that every composition's step is of as many sequences.
     """
     demand = demand.grown(cluster.gpus)
     plans = [plan for one in cuts(model, cluster.gpus) for plan in _until_it_fits(model, cluster, demand, one)]

@@ -55,7 +55,7 @@ def test_the_ring_overstates_what_an_engine_runs(ranks):
 
 
 def test_over_its_cap_and_without_its_links_an_engine_goes_to_nccl():
-    """8 MiB is the cap; three ranks, five PCIe GPUs or a network have no kernel. On Hopper others take over before."""
+    """8 MiB is the cap; three ranks, five PCIe GPUs or a network have no kernel. Hopper asks others before."""
     nvlink, older, pcie = link("nvlink-4"), link("nvlink-3"), link("pcie-4")
     assert picked_kernel(8192, 8, older) == "one stage"
     assert picked_kernel(2**20, 8, older) == "two stages"
@@ -112,7 +112,7 @@ def test_a_bandwidth_is_reached_gradually(series, most):
 
 
 def test_the_planner_charges_the_sums_by_whoever_makes_them():
-    """Eight H100: 64 rings would be 1.06 ms, and are 0.33 by the kernel; over PCIe and 10 GbE the ring is picked."""
+    """Eight H100: 64 rings would be 1.06 ms, and are 0.33 by the kernel; over PCIe and 10 GbE it is the ring."""
     for gpu_key, gpus, nodes in (("h100-sxm", 8, 1), ("rtx-4090", 4, 1), ("h100-sxm", 8, 2)):
         asked = Question(LLAMA, usual_cluster(gpu(gpu_key), gpus, nodes), measured_budget(gpu(gpu_key)), Demand())
         name = f"TP={gpus * nodes}"

@@ -18,7 +18,7 @@ def rank(available_gib: float) -> RankMemory:
 
 
 def test_one_request_of_30_000_tokens_needs_what_vllm_printed_on_two_gh200():
-    """6.66 GiB needed, 5.44 available: refused; the longest that fits is 13,528 (posted, vLLM, 8,192 tokens a step)."""
+    """6.66 GiB needed, 5.44 available: refused; 13,528 tokens fit (posted, vLLM, 8,192 a step)."""
     assert sequence_bytes(FLASH, 2, 30_000, "fp8", 8192) / GIB == pytest.approx(6.66, abs=0.005)
     assert rank(5.44).shortage(1, 30_000) is not None
     assert rank(5.44).kv_tokens(30_000) < 30_000

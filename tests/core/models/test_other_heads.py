@@ -9,7 +9,12 @@ from core.models.hf_config import model_from_config
 from core.models.kv_cache import kv_bytes_per_token
 from core.models.parameters import total_parameters
 
-OTHER = {"attention_type": "sliding_attention", "num_attention_heads": 96, "num_attention_groups": 8, "head_dim": 128}
+OTHER = {
+    "attention_type": "sliding_attention",
+    "num_attention_heads": 96,
+    "num_attention_groups": 8,
+    "head_dim": 128,
+}
 STEP = {
     "model_type": "step3p5",
     "hidden_size": 4096,

@@ -27,7 +27,7 @@ def test_tensor_parallelism_alone_is_the_bill_of_lab_03():
 
 
 def test_a_pipe_buys_nothing_for_latency():
-    """PP=8: one sequence waits the whole 8 ms and seven hops of two rows each, and its prompt no less than on one GPU."""
+    """PP=8: one sequence waits the whole 8 ms and seven hops of two rows, its prompt no less than on one GPU."""
     one, piped = layout(LLAMA, CLUSTER, 1, 1), layout(LLAMA, CLUSTER, 1, 8)
     hop = 3e-6 + 8192 / 300e9
     assert piped.itl_alone_s == pytest.approx(one.itl_alone_s + 7 * 2 * hop)

@@ -15,7 +15,7 @@ from core.placement.steps import closed_wait_s
 
 
 def followed_s(users: int, service_s: float, thinks_s: float, jobs: int = 30_000) -> float:
-    """The mean wait, user by user: each away for an exponential while, jobs of equal length, first come first served."""
+    """The mean wait, user by user: each away for an exponential while, equal jobs, first come first served."""
     rng, free_s, waited_s = random.Random(7), 0.0, 0.0
     comes = [(rng.expovariate(1 / thinks_s), user) for user in range(users)]
     heapq.heapify(comes)

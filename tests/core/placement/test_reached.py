@@ -27,7 +27,7 @@ def test_a_server_reaches_what_the_planner_tells_and_less_than_the_lab_derives(t
 
 
 def test_what_keeps_it_from_the_rest_is_named_and_counted():
-    """At TP=8 the layers' own work is most of a token alone; 64 long contexts on a wide link are read for longer."""
+    """At TP=8 the layers' own work is most of a token alone; 64 long contexts take longer to read."""
     alone = reached(Scenario(tp=8))
     assert alone.because == "layers"
     assert alone.layers_s > 0.5 * alone.split_s
