@@ -36,7 +36,7 @@ class _Counted:
 
     @property
     def repeats(self) -> int:
-        """The repeat that pads the groups least, no fewer than layers with two kinds of state; of equals the largest.
+        """The repeat that pads groups least, no fewer than layers with two kinds of state; of equals the largest.
 
         Σ (⌈n / d⌉ · d - n) over windows, narrow and wide
         """

@@ -1,6 +1,6 @@
 """What a served engine reaches of a lab's speed-up, from the planner, and what keeps it from the rest.
 
-A lab divides all that one GPU computes. In a server each layer takes its launches and the engine's own work besides,
+A lab divides all that one GPU computes. In a server each layer takes launches and the engine's own work besides,
 however many ranks share it, and each sequence's cache is read.
 """
 

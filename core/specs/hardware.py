@@ -85,9 +85,9 @@ class LinkSpec:
     over it by the ranks that share it; `rings` are those that a price follows (core.collectives.cost.as_measured).
     `switched_bytes_per_s` is the ring busbw of GPUs behind PCIe switches, where the CPU has no part. `capability`
     is the compute capability of the GPUs that a fabric joins. `scope` says whose bandwidth it is; `reach`, whether
-    the link ends at the node; `family`, what is wired: "" for a link of one's own. A GPU bonds `lanes` of it,
-    where it may bond fewer. `in_switch_bytes_per_s` is the busbw that sums in its switch reach over 8 GPUs; None where the
-    switch cannot add. `measured_ranks` is set where all of it was fitted to one table, and holds for that many.
+    the link ends at the node; `family`, what is wired: "" for a link of one's own. A GPU bonds `lanes` of it, where
+    it may bond fewer. `in_switch_bytes_per_s` is the busbw that sums in its switch reach over 8 GPUs; None where
+    the switch cannot add. `measured_ranks` is set where all of it was fitted to one table, and holds for that many.
     `measured_series` is what was measured over it, whatever the GPU (data/measured_all_reduce.csv); `napkin_key`
     the row that the labs teach it by; `published_as` a pattern of what tables of measurements call a network.
     """
