@@ -7,6 +7,10 @@ command and a test print one quantity one way.
 
 from collections.abc import Sequence
 from math import floor, isfinite, log10
+from typing import Literal
+
+Named = Literal["rough", "modeled", "measured"]
+"""The three names a number can have: by the graded lab's formula, by fitted links and data sheets, or timed."""
 
 KIB = 2**10
 MIB = 2**20

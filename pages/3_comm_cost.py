@@ -48,6 +48,7 @@ def question(page: Page[Question]) -> None:
                 page.verdict({"faster": "ok", "slower": "off"}.get(by.speed, "open"), f"verdict.{role}_{by.speed}")
             if sides[2].short_s > 0:
                 page.say("question.short")
+            comm_scenes.served(page, view)
 
 
 def see(page: Page[Question]) -> None:

@@ -2,7 +2,8 @@
 
 More questions on the same step, each answered under a key of its own: `--overlap 0.5`, `--advice`,
 `--network ib-ndr --gpus-per-node 8`, for a mixture `--expert-parallel`, and `--as-measured` for the step divided by
-its ranks, on the link as it was measured, by the kernel an engine picks.
+its ranks, on the link as it was measured, by the kernel an engine picks. The step is lab 03's: of the model on a
+GPU, `--gpu` or the first of the catalog that the link joins.
 """
 
 from argparse import Namespace
@@ -11,18 +12,22 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from core.catalog import link, model
+from core.catalog import GPUS, gpu, link, model
+from core.catalog.links import timed_row
 from core.catalog.measured_link import extrapolation
 from core.collectives.across import HELD
-from core.comm_cost.bill import LAB_STEP_S, Bill, PricedCollective, Step, bill, comm_fraction, priced_ends
+from core.comm_cost.bill import Bill, PricedCollective, Step, bill, comm_fraction, priced_ends
 from core.comm_cost.expert_parallel import expert_parallel_bill
 from core.comm_cost.kernels import picked_bill
 from core.comm_cost.measured import measured_bill
 from core.comm_cost.node_boundary import node_bill
 from core.comm_cost.remedies import exposed_s, what_to_buy
 from core.errors import OutOfRangeError, require_positive
+from core.scenario import Scenario
 from core.sharding_math.tp_sizes import check_tp_size
-from core.specs import LinkSpec
+from core.specs import GpuSpec, LinkSpec, ModelSpec
+from core.steps.batch_sweep import batched_decode_step_s
+from core.steps.model import prefill_step_s
 from core.units import binary_bytes, percent, seconds
 from runtime.measurements import measured_all_reduces
 from runtime.prose import worded
@@ -30,19 +35,40 @@ from scripts.terminal import Answer, Computed, Parser, command, finite, picked, 
 
 
 def _answer(options: Namespace) -> Computed:
-    require_positive(step_ms=options.step_ms)
+    require_positive(tokens=options.tokens, **({} if options.step_ms is None else {"step_ms": options.step_ms}))
     row, across = model(options.model), link(options.link)
     require_positive(tp_size=options.tp)
     if broken := check_tp_size(row, options.tp, experts_whole=options.expert_parallel).broken:
         raise OutOfRangeError("tp_size", options.tp, f"does not split {row.key}: {'; '.join(broken)}")
-    step = Step(row, options.tp, options.tokens, options.step_ms / 1e3)
+    on = _gpu(options, across)
+    step = _step(options, row, on)
     priced, beside, more = bill(step, across), priced_ends(step, across), _more(options, step, across)
+    more = {**({"gpu": on.key} if options.step_ms is None else {}), **more}
     return {**_as_json(priced, beside), **more}, partial(_print_bill, priced, beside, more)
+
+
+def _gpu(options: Namespace, over: LinkSpec) -> GpuSpec:
+    """The GPU that was named, or the first that the link joins; the labs' A100 for any other link."""
+    joined = (row.key for row in GPUS.values() if row.link_key == over.key)
+    return gpu(options.gpu or next(joined, Scenario().gpu))
+
+
+def _step(options: Namespace, row: ModelSpec, on: GpuSpec) -> Step:
+    """The step as lab 03 has it: so many sequences decode, or each has a prompt of so many tokens read."""
+    sequences = options.tokens
+    if options.prompt is None:
+        tokens, compute_s = sequences, batched_decode_step_s(row, on, sequences, options.dtype)
+    else:
+        tokens = sequences * options.prompt
+        compute_s = prefill_step_s(row, on, options.prompt, sequences, options.dtype)
+    if options.step_ms is not None:
+        compute_s = options.step_ms / 1e3
+    return Step(row, options.tp, tokens, compute_s, sequences=sequences)
 
 
 def _as_json(priced: Bill, beside: Sequence[PricedCollective]) -> Answer:
     return {
-        **picked(priced.step, "payload_bytes", "all_reduces"),
+        **picked(priced.step, "payload_bytes", "all_reduces", "compute_s"),
         **picked(priced.cost, "latency_s"),
         **picked(priced, "bandwidth_s", base_s="cost.base_s", comm_s="comm_s", comm_fraction="comm_fraction"),
         "extra_collectives": [picked(extra, "op", "payload_bytes", "time_s") for extra in beside],
@@ -74,7 +100,7 @@ def _more(options: Namespace, step: Step, over: LinkSpec) -> Answer:
             "p90_error": HELD.p90_error,
         }
     if options.as_measured:
-        measured = picked_bill(replace(step, divided=True), over)
+        measured = picked_bill(replace(step, divided=True), timed_row(over, _gpu(options, over)))
         asked["as_measured"] = {
             **picked(measured, "kernel", rank_compute_s="bill.step.rank_compute_s"),
             **picked(measured.bill, "comm_s", step_s="total_s", speedup="speedup"),
@@ -135,8 +161,11 @@ def make_parser() -> Parser:
     parser.common("--model", required=True)
     parser.common("--tp", required=True)
     parser.common("--link", required=True, help="a catalog key, e.g. nvlink-lab, or own_… of a fitted table")
-    parser.add_argument("--tokens", type=int, default=1, help="tokens in the step; 1 is decode at batch 1")
-    parser.add_argument("--step-ms", type=finite, default=LAB_STEP_S * 1e3, help="compute of the step, in ms")
+    parser.common("--gpu", help="whose step it is; the first of the catalog that the link joins, else an A100")
+    parser.add_argument("--dtype", default=Scenario().weight_dtype, help="weights of the step")
+    parser.add_argument("--tokens", type=int, default=1, help="sequences in the step; 1 is decode at batch 1")
+    parser.common("--prompt", help="a prefill instead: tokens of each sequence's prompt")
+    parser.add_argument("--step-ms", type=finite, help="compute of the step on one GPU, in ms, whatever the GPU")
     parser.add_argument("--overlap", type=finite, help="share of the communication hidden behind compute, 0..1")
     parser.add_argument("--advice", action="store_true", help="halve the latency or double the bandwidth?")
     parser.common("--network", help="link between nodes, a catalog key; for TP over more than one")

@@ -14,11 +14,11 @@ from core.clinic.case import Picture
 from core.clinic.hang import Finding, judge_causes, next_test, own_test
 from core.clinic.hang_log import HangLog, read_hang
 from core.clinic.three_waits import Knob, responses
-from core.collectives.custom_all_reduce import Machine, decide, kernel
+from core.collectives.custom_all_reduce import Machine, decide
+from core.collectives.who_sums import who_sums
 from core.scenario import Scenario
 from core.units import KIB, percent
 from runtime import content
-from runtime.measurements import measured_all_reduces
 from scripts.terminal import Answer, Computed, Parser, command, picked, print_aligned, read_text, run, words
 
 
@@ -40,7 +40,7 @@ def _list(options: Namespace) -> Computed:
 
 
 def _case(options: Namespace) -> Computed:
-    case = examine(options.case, measured_all_reduces())
+    case = examine(options.case)
     figures = {
         "case": case.key,
         "title": _words(case, "title"),
@@ -111,7 +111,8 @@ def _rules(options: Namespace) -> Computed:
         "logged": decision.logged,
         "max_bytes": decision.max_bytes if decision.enabled else 0,
         "payload_bytes": options.payload,
-        "carried_by": kernel(machine, options.payload),
+        "carried_by": (summed := who_sums(machine, options.payload)).kernel,
+        "said_by": summed.said_by,
     }
     return result, partial(print_aligned, [(name, str(value)) for name, value in result.items()])
 

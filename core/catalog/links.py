@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from core.catalog.lookup import by_key, find
 from core.catalog.measured_link import measured_link_of
+from core.catalog.timed_rings import L40S
 from core.specs import GpuSpec, LinkFamily, LinkSpec
 
 _NCCL = 6.6e-6
@@ -26,6 +27,13 @@ _ONE_SHOT_B200 = (6.92e-6, 0.14e-6)
 """One stage of vLLM's kernel in a CUDA graph, for the first peer and each more: lines through measured 8 KiB
 all-reduces at N = 2, 4, 8 (A100 5.29, 5.53, 6.32 µs; H100 4.38, 4.81, 5.11; B200 6.99, 7.13, 7.82; L40S at N = 2
 5.72). Source: aiconfigurator silicon data."""
+
+
+_SWITCH_H100 = (9.4e-6, 201e9)
+"""A line through what eight H100 took by vLLM 0.24 in a CUDA graph from 512 KiB to 64 MiB (11.99, 14.97, 19.39,
+30.8, 50.7, 92.4, 177.8, 344 µs), where that release sums in the switch. Source: aiconfigurator silicon data."""
+_SWITCH_B200 = (9.4e-6, 354e9)
+"""In no table: an H100's, its bytes in the ratio of what NCCL's sums in both switches reach, 841 to 478 GB/s."""
 
 
 class _Kind(NamedTuple):
@@ -75,25 +83,25 @@ def _row(
 # fmt: off
 LINKS: Mapping[str, LinkSpec] = by_key((
     # key, name, kind, α s a hop, β bytes/s one way, launch s
-    _row("nvlink-lab", "NVLink, napkin", _NVLINK, 3e-6, 300e9, 0.0,
+    _row("nvlink-lab", "NVLink, rough", _NVLINK, 3e-6, 300e9, 0.0,
          aliases=("nvlink",),
          source="the labs' assumption: 3 µs a hop; 300 GB/s is NVLink 3 (A100), 600 GB/s two-way halved"),
-    _row("ethernet-10g-lab", "10 GbE, napkin", _ETHERNET, 50e-6, 1.25e9, 0.0,
+    _row("ethernet-10g-lab", "10 GbE, rough", _ETHERNET, 50e-6, 1.25e9, 0.0,
          measured_series="a10g-tcp", aliases=("10gbe", "ethernet"),
          source="the labs' assumption: 50 µs a hop (not a round trip); 10 Gb/s over eight"),
     _row("nvlink-2", "NVLink 2 (V100)", _NVLINK, 0.85e-6, 150e9, 9.4e-6,
-         lanes=6, napkin_key="nvlink-lab", kernel_s=_ONE_SHOT_A100, aliases=("nvswitch-1",),
+         lanes=6, capability="7.0", napkin_key="nvlink-lab", kernel_s=_ONE_SHOT_A100, aliases=("nvswitch-1",),
          source=("300 GB/s two-way halved: manualshelf.com/manual/dell/high-performance-computing-solution-"
                  "resources, seen 2026-11-23; α and base taken over from NVLink 3")),
     _row("nvlink-3", "NVLink 3 (A100)", _NVLINK, 0.85e-6, 300e9, 9.4e-6,
-         measured_bytes_per_s=230e9, lanes=12, napkin_key="nvlink-lab",
+         measured_bytes_per_s=230e9, lanes=12, capability="8.0", napkin_key="nvlink-lab",
          kernel_s=_ONE_SHOT_A100, aliases=("nvswitch-2",),
          measured_note="ring busbw 226 to 235 GB/s over 8 GPUs, 209 over 4",
          source=("600 GB/s two-way halved (aiconfigurator systems: 300); α, base: line through 8 KiB NCCL 2.27 "
                  "all-reduces at N = 2, 4, 8 (10.97, 14.68, 21.27 µs, aiconfigurator)")),
     _row("nvlink-4", "NVLink 4 (H100, H200)", _NVLINK, 0.76e-6, 450e9, 5.3e-6,
-         measured_bytes_per_s=365e9, in_switch_bytes_per_s=478e9, lanes=18, napkin_key="nvlink-lab",
-         kernel_s=_ONE_SHOT_H100, aliases=("nvswitch-3",),
+         measured_bytes_per_s=365e9, in_switch_bytes_per_s=478e9, lanes=18, capability="9.0",
+         napkin_key="nvlink-lab", kernel_s=_ONE_SHOT_H100, switch_sum=_SWITCH_H100, aliases=("nvswitch-3",),
          measured_note=("ring busbw 363 to 370 GB/s over 8 GPUs; a copy between two 396; in-switch reductions "
                         "print 473 to 483"),
          source=("900 GB/s two-way halved (aiconfigurator systems: 450); α, base: line through 8 KiB NCCL 2.29 "
@@ -111,8 +119,8 @@ LINKS: Mapping[str, LinkSpec] = by_key((
          source=("112.5 GB/s two-way halved: relationship-nepal.org/900-2g133-0000-000.html, seen 2026-11-28; α "
                  "and base taken over from NVLink 3")),
     _row("nvlink-5", "NVLink 5 (B200)", _NVLINK, 1.3e-6, 900e9, 7.8e-6,
-         measured_bytes_per_s=678e9, in_switch_bytes_per_s=841e9, lanes=18, napkin_key="nvlink-lab",
-         kernel_s=_ONE_SHOT_B200, aliases=("nvswitch-4",),
+         measured_bytes_per_s=678e9, in_switch_bytes_per_s=841e9, lanes=18, capability="10.0",
+         napkin_key="nvlink-lab", kernel_s=_ONE_SHOT_B200, switch_sum=_SWITCH_B200, aliases=("nvswitch-4",),
          measured_note="ring busbw 673 to 682 GB/s; in-switch reductions print 838 to 845",
          source=("1,800 GB/s two-way halved (aiconfigurator systems: 900); α, base: line through 8 KiB NCCL 2.29 "
                  "all-reduces at N = 2, 4, 8 (10.48, 15.66, 26.02 µs, aiconfigurator)")),
@@ -122,8 +130,9 @@ LINKS: Mapping[str, LinkSpec] = by_key((
          source=("8 GT/s x 16 lanes, 128b/130b, over eight; α: 14.8 µs for small all-reduces of 4 V100 PCIe, "
                  "less the launch, over 6 hops")),
     _row("pcie-4", "PCIe 4 x16", _PCIE, 1.2e-6, 31.5e9, 5.7e-6,
-         measured_bytes_per_s=15e9, measured_series="l40s-nccl", kernel_s=_ONE_SHOT_L40S,
-         measured_note="ring busbw 25.3 GB/s over 4 GPUs with P2P, 15 over 8, 2.2 to 3.9 over 2 without P2P",
+         measured_bytes_per_s=20e9, measured_rings=L40S, switched_bytes_per_s=25.3e9, measured_series="l40s-nccl",
+         kernel_s=_ONE_SHOT_L40S,
+         measured_note="ring busbw 19.7 GB/s over 2 GPUs, 5.1 over 4, 1.5 over 8; 25.3 over 4 behind switches",
          source=("16 GT/s x 16 lanes, 128b/130b, over eight; α, base: line through 8 KiB NCCL all-reduces at N ="
                  " 2, 4 (8.09, 12.98 µs, L40S, aiconfigurator); at N = 8, across sockets, 32.5 µs")),
     _row("pcie-4-no-p2p", "PCIe 4 x16, no P2P", _PCIE, 1.2e-6, 31.5e9, 5.7e-6,
@@ -132,7 +141,7 @@ LINKS: Mapping[str, LinkSpec] = by_key((
          source=("the wire of PCIe 4 x16; GeForce drivers refuse peer-to-peer, so copies are staged; α and base "
                  "taken over from PCIe 4, both too small by that")),
     _row("pcie-5", "PCIe 5 x16", _PCIE, 1.2e-6, 63e9, 5.7e-6,
-         measured_bytes_per_s=42e9, kernel_s=_ONE_SHOT_L40S,
+         measured_bytes_per_s=42e9, switched_bytes_per_s=42e9, kernel_s=_ONE_SHOT_L40S,
          measured_note="ring busbw 39 to 46 GB/s over 8 GPUs behind switches, 27 over 4 without",
          source="32 GT/s x 16 lanes, 128b/130b, over eight; α and base taken over from PCIe 4"),
     _row("pcie-5-no-p2p", "PCIe 5 x16, no P2P", _PCIE, 1.2e-6, 63e9, 5.7e-6,
@@ -191,9 +200,9 @@ LINKS: Mapping[str, LinkSpec] = by_key((
          measured_note="busbw 22.9 GB/s between two nodes of one GH200",
          source=("200 Gb/s a NIC over eight, one NIC a GPU; α: 18.8 µs for small all-reduces of 2 nodes of 4 "
                  "GH200, less 10 µs inside a node, over 2 hops")),
-    _row("ethernet-1g", "1 GbE", _ETHERNET, 84e-6, 0.125e9, _NCCL,
+    _row("ethernet-1g", "1 GbE", _ETHERNET, 85.2e-6, 0.125e9, _NCCL,
          source="1 Gb/s over eight; α taken over from 10 GbE"),
-    _row("ethernet-10g", "10 GbE, NCCL over TCP", _ETHERNET, 84e-6, 1.25e9, _NCCL,
+    _row("ethernet-10g", "10 GbE, NCCL over TCP", _ETHERNET, 85.2e-6, 1.25e9, _NCCL,
          measured_bytes_per_s=0.8e9, measured_series="a10g-tcp", napkin_key="ethernet-10g-lab",
          aliases=("ethernet-10gbe",),
          measured_note="ring busbw 0.8 GB/s between two nodes of A10G over TCP",

@@ -4,9 +4,12 @@ import numpy as np
 
 from core.catalog import gpu, link, model
 from core.clinic.case import Bin, Case, Figure, Histogram, Name, Term, bars
-from core.comm_cost.bill import Step
+from core.collectives.cost import as_measured
+from core.comm_cost.bill import Bill, Step
+from core.comm_cost.kernels import picked_bill
 from core.comm_cost.node_boundary import NodeBill, node_bill
 from core.models.weights import read_weight_bytes
+from core.pipeline_bubble.layouts import HANDED_OVER, hand_over
 from core.steps.jitter import drawn_of, histogram_shares, hit_fraction
 
 MODEL, GPU, INSIDE, NETWORK = "llama-3-70b", "h100-sxm", "nvlink-4", "ethernet-200g"
@@ -26,11 +29,11 @@ EDGES_S = np.geomspace(6e-3, 0.6, 61)
 def cross_node(rng: np.random.Generator) -> Case:
     """The case: decode steps of TP=16 over two nodes, against TP=8 in each and a pipeline across."""
     wide = _bill(GPUS_PER_NODE * NODES)
-    inside = _bill(GPUS_PER_NODE)
-    hop_s = link(NETWORK).latency_s + inside.whole.step.payload_bytes / link(NETWORK).bandwidth_bytes_per_s
-    piped_s = inside.whole.total_s + hop_s
+    inside = picked_bill(_step(GPUS_PER_NODE), link(INSIDE)).bill
+    hop_s = hand_over(inside.step.payload_bytes, link(NETWORK)).total_s
+    piped_s = inside.total_s + hop_s
     messages = wide.network.cost.steps * wide.gpus_per_node * wide.nodes  # every GPU sends one at each step
-    piped_messages = GPUS_PER_NODE * (NODES - 1)
+    piped_messages = HANDED_OVER * GPUS_PER_NODE * (NODES - 1)
     steps = _steps(wide.whole.total_s, messages, rng)
     piped = _steps(piped_s, piped_messages, rng)
     tail, mended = drawn_of(steps), drawn_of(piped)
@@ -44,7 +47,7 @@ def cross_node(rng: np.random.Generator) -> Case:
             Figure("batch", BATCH, "count"),
             Figure("p50", tail.p50_s),
             Figure("p99", tail.p99_s),
-            Figure("inside_step", inside.whole.total_s),
+            Figure("inside_step", inside.total_s),
             Figure("network_bytes_time", wide.network.bandwidth_s),
             Figure("network_share", wide.network.comm_s / wide.whole.total_s, "fraction"),
             Figure("network_bytes_share", wide.network.bandwidth_s / wide.whole.total_s, "fraction"),
@@ -61,16 +64,19 @@ def cross_node(rng: np.random.Generator) -> Case:
         ),
         names=(Name("gpu", "H100"), Name("network", link(NETWORK).name.partition(",")[0])),
         symptom=_histogram({"across": steps}),
-        model=bars("s", {"inside": _parts(inside), "across": _parts(wide)}),
+        model=bars("s", {"inside": _parts(inside), "across": _parts(wide.whole)}),
         fix=_histogram({"across": steps, "piped": piped}),
     )
 
 
 def _bill(tp_size: int) -> NodeBill:
+    links = (as_measured(link(key)) for key in (INSIDE, NETWORK))
+    return node_bill(_step(tp_size), GPUS_PER_NODE, *links)
+
+
+def _step(tp_size: int) -> Step:
     step_s = read_weight_bytes(model(MODEL)) / gpu(GPU).memory_bytes_per_s
-    return node_bill(
-        Step(model(MODEL), tp_size, BATCH, step_s, divided=True), GPUS_PER_NODE, link(INSIDE), link(NETWORK)
-    )
+    return Step(model(MODEL), tp_size, BATCH, step_s, divided=True)
 
 
 def _steps(usual_s: float, messages: int, rng: np.random.Generator) -> np.ndarray:
@@ -91,6 +97,5 @@ def _histogram(series: dict[str, np.ndarray]) -> Histogram:
     )
 
 
-def _parts(nodes: NodeBill) -> dict[Term, float]:
-    bill = nodes.whole
+def _parts(bill: Bill) -> dict[Term, float]:
     return {"compute": bill.step.rank_compute_s, "latency": bill.waiting_s, "bandwidth": bill.bandwidth_s}

@@ -1,30 +1,29 @@
 """TP=8 slower than TP=4: the compute shrinks by half once more, and the all-reduces grow by more than that."""
 
-from collections.abc import Sequence
-
 from core.catalog import gpu, link, model
 from core.clinic.case import Case, Figure, Name, bars, step_parts
 from core.comm_cost.bill import Step
-from core.comm_cost.measured import MeasuredPoint, measured_bill, measured_waits_s
+from core.comm_cost.kernels import sums_of
 from core.models.kv_cache import heads_on_rank
 from core.models.weights import read_weight_bytes
 
-MODEL, GPU, SERIES = "llama-3-8b", "l40s", "l40s-nccl"
+MODEL, GPU, LINK = "llama-3-8b", "l40s", "pcie-4"
 BATCH, SIZES = 8, (1, 2, 4, 8)
 SEEN_S = (494.0e-3, 588.2e-3)
 """A token of Llama-2-7B on four and on eight Raspberry Pi 4B over Gigabit Ethernet. Source: distributed-llama."""
 
 
-def eight_ranks(points: Sequence[MeasuredPoint]) -> Case:
-    """The case: a decode step at each TP size on eight L40S, its all-reduces at the times measured there."""
+def eight_ranks() -> Case:
+    """The case: a decode step at each TP size on eight L40S, its all-reduces by the times measured there."""
     compute = {size: read_weight_bytes(model(MODEL)) / size / gpu(GPU).memory_bytes_per_s for size in SIZES}
     steps = {size: Step(model(MODEL), size, BATCH) for size in SIZES}
-    comm = {1: 0.0} | {size: measured_bill(points, SERIES, steps[size]).comm_s for size in SIZES[1:]}
-    latency = {size: measured_waits_s(points, SERIES, steps[size]) for size in SIZES}
+    sums = {size: sums_of(model(MODEL), size, BATCH, link(LINK)) for size in SIZES}
+    comm = {size: sums[size].total_s for size in SIZES}
+    latency = {size: sums[size].waiting_s for size in SIZES}
     step = {size: compute[size] + comm[size] for size in SIZES}
     one = {size: comm[size] / steps[size].all_reduces for size in SIZES[1:]}
-    both_comm_s = measured_bill(points, SERIES, Step(model(MODEL), 8, 2 * BATCH)).comm_s
-    both_s = compute[8] + both_comm_s
+    both = sums_of(model(MODEL), 8, 2 * BATCH, link(LINK))
+    both_s = compute[8] + both.total_s
     return Case(
         key="eight_ranks",
         truth="all_reduces",
@@ -42,7 +41,7 @@ def eight_ranks(points: Sequence[MeasuredPoint]) -> Case:
             Figure("kv_heads_4", heads_on_rank(model(MODEL).num_key_value_heads, 4), "count"),
             Figure("kv_heads_8", heads_on_rank(model(MODEL).num_key_value_heads, 8), "count"),
             Figure("payload", steps[8].payload_bytes, "bytes"),
-            Figure("wire_time", 2 * 7 / 8 * steps[8].payload_bytes / link("pcie-4").bandwidth_bytes_per_s),
+            Figure("wire_time", 2 * 7 / 8 * steps[8].payload_bytes / link(LINK).bandwidth_bytes_per_s),
             Figure("one_8_least", latency[8] / steps[8].all_reduces),
             Figure("both", 2 * BATCH, "count"),
             Figure("step_8_both", both_s),
@@ -58,7 +57,7 @@ def eight_ranks(points: Sequence[MeasuredPoint]) -> Case:
         fix=bars(
             "s",
             {
-                "eight": step_parts(compute[8], latency[8], both_comm_s),
+                "eight": step_parts(compute[8], both.waiting_s, both.total_s),
                 "replicas": step_parts(compute[4], latency[4], comm[4]),
             },
         ),

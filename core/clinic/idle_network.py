@@ -1,23 +1,21 @@
 """A network at two per cent, and still the bottleneck: it waits, it does not carry."""
 
-from collections.abc import Sequence
-
 from core.catalog import gpu, link, model
 from core.clinic.case import Case, Figure, Name, Term, bars
 from core.comm_cost.bill import Step, bill
-from core.comm_cost.measured import MeasuredPoint, measured_bill
+from core.comm_cost.kernels import picked_bill
 from core.models.weights import read_weight_bytes
 
-MODEL, GPU, NETWORK, SERIES = "llama-3-8b", "a10g", "ethernet-10g", "a10g-tcp"
-RANKS, WIDER, ONE_BOX = 2, 10, "l40s-nccl"
+MODEL, GPU, NETWORK, ONE_BOX = "llama-3-8b", "a10g", "ethernet-10g", "pcie-4"
+RANKS, WIDER = 2, 10
 
 
-def idle_network(points: Sequence[MeasuredPoint]) -> Case:
+def idle_network() -> Case:
     """The case: two machines with one GPU each over 10 GbE, TP=2, and what each purchase would change."""
     step = Step(model(MODEL), RANKS)
     count = step.all_reduces
     compute_s = read_weight_bytes(model(MODEL)) / RANKS / gpu(GPU).memory_bytes_per_s
-    comm_s, box_s = (measured_bill(points, series, step).comm_s for series in (SERIES, ONE_BOX))
+    comm_s, box_s = (picked_bill(step, link(key)).bill.comm_s for key in (NETWORK, ONE_BOX))
     bytes_s = bill(step, link(NETWORK)).bandwidth_s
     waits_s = comm_s - bytes_s
     step_s = compute_s + bytes_s + waits_s

@@ -1,28 +1,28 @@
 """The custom all-reduce is off: which rule of which release, what it would have been worth, and what to do."""
 
-from collections.abc import Sequence
-
-from core.catalog import gpu, model
-from core.clinic.case import Case, Figure, Name, bars, step_parts
+from core.catalog import gpu, link, model
+from core.clinic.case import Case, Figure, Name, Term, bars, step_parts
+from core.collectives.cost import CollectiveCost, as_measured
 from core.collectives.custom_all_reduce import Machine, decide
-from core.comm_cost.bill import Step
-from core.comm_cost.measured import MeasuredPoint, measured_bill, measured_waits_s
+from core.comm_cost.bill import Step, bill
+from core.comm_cost.kernels import sums_of
 from core.models.weights import read_weight_bytes
 
-MODEL, GPU, SERIES, RELEASE = "llama-3-8b", "l40s", "l40s-nccl", "0.9.2"
+MODEL, GPU, LINK, RELEASE = "llama-3-8b", "l40s", "pcie-4", "0.9.2"
+OTHER_LINK = "nvlink-4"
 MACHINE = Machine(RELEASE, 4, full_nvlink=False, compute_capability="8.9")
 FEW, MANY = 2, 32
 """Sequences that two replicas share, or that one group takes as one batch."""
 
 
-def kernel_off(points: Sequence[MeasuredPoint]) -> Case:
+def kernel_off() -> Case:
     """The case: four PCIe GPUs in one host, a copy between any two of them arriving."""
     four, two = (read_weight_bytes(model(MODEL)) / ranks / gpu(GPU).memory_bytes_per_s for ranks in (4, 2))
-    comm = _comm_s(points, SERIES, 4)
-    pairs = {sequences: two + _comm_s(points, SERIES, 2, sequences // 2) for sequences in (FEW, MANY)}
-    whole = {sequences: four + _comm_s(points, SERIES, 4, sequences) for sequences in (FEW, MANY)}
-    nccl, custom = _comm_s(points, "h100-nccl", 4), _comm_s(points, "h100-vllm-graph", 4)
-    waits = {ranks: measured_waits_s(points, SERIES, Step(model(MODEL), ranks)) for ranks in (4, 2)}
+    comm = _sums(4).total_s
+    pairs = {sequences: two + _sums(2, sequences // 2).total_s for sequences in (FEW, MANY)}
+    whole = {sequences: four + _sums(4, sequences).total_s for sequences in (FEW, MANY)}
+    nccl = bill(Step(model(MODEL), 4), as_measured(link(OTHER_LINK))).comm_s
+    custom = _sums(4, over=OTHER_LINK).total_s
     decision = decide(MACHINE)
     return Case(
         key="kernel_off",
@@ -52,14 +52,20 @@ def kernel_off(points: Sequence[MeasuredPoint]) -> Case:
         fix=bars(
             "s",
             {
-                "four": step_parts(four, waits[4], whole[FEW] - four),
-                "pairs": step_parts(two, waits[2], pairs[FEW] - two),
-                "four_many": step_parts(four, waits[4], whole[MANY] - four),
-                "pairs_many": step_parts(two, waits[2], pairs[MANY] - two),
+                "four": _parts(four, 4, FEW),
+                "pairs": _parts(two, 2, FEW // 2),
+                "four_many": _parts(four, 4, MANY),
+                "pairs_many": _parts(two, 2, MANY // 2),
             },
         ),
     )
 
 
-def _comm_s(points: Sequence[MeasuredPoint], series: str, ranks: int, sequences: int = 1) -> float:
-    return measured_bill(points, series, Step(model(MODEL), ranks, sequences)).comm_s
+def _parts(compute_s: float, ranks: int, sequences: int) -> dict[Term, float]:
+    sums = _sums(ranks, sequences)
+    return step_parts(compute_s, sums.waiting_s, sums.total_s)
+
+
+def _sums(ranks: int, sequences: int = 1, over: str = LINK) -> CollectiveCost:
+    """The all-reduces of a step, by what this release picks."""
+    return sums_of(model(MODEL), ranks, sequences, link(over), RELEASE)

@@ -1,23 +1,19 @@
 """A slow rank drags the ensemble: eight GPUs of a tensor-parallel group go at the pace of the slowest."""
 
-from collections.abc import Sequence
-
-from core.catalog import gpu, model
+from core.catalog import gpu, link, model
 from core.clinic.case import Case, Figure, Name, Term, bars
-from core.comm_cost.bill import Step, weight_streaming_s
-from core.comm_cost.measured import MeasuredPoint, measured_bill
+from core.comm_cost.bill import weight_streaming_s
+from core.comm_cost.kernels import sums_of
 from core.steps.straggler import Lockstep, Straggler, lockstep
 
-MODEL, GPU, SERIES = "llama-3-70b", "h100-sxm", "h100-nccl"
+MODEL, GPU, LINK = "llama-3-70b", "h100-sxm", "nvlink-4"
 RANKS, BATCH = 8, 8
 SLOW_RANK, SLOW_PERCENT = 5, 25
 
 
-def slow_rank(points: Sequence[MeasuredPoint]) -> Case:
+def slow_rank() -> Case:
     """The case: what a profiler shows on each rank, and the lockstep behind it."""
-    comm_s, half_comm_s = (
-        measured_bill(points, SERIES, Step(model(MODEL), ranks, BATCH)).comm_s for ranks in (RANKS, RANKS // 2)
-    )
+    comm_s, half_comm_s = (sums_of(model(MODEL), ranks, BATCH, link(LINK)).total_s for ranks in (RANKS, RANKS // 2))
     compute_s = weight_streaming_s(model(MODEL), gpu(GPU), counted="read") / RANKS
     level = lockstep([compute_s] * RANKS, comm_s)
     run = lockstep(Straggler(SLOW_RANK, 1 + SLOW_PERCENT / 100).slow([compute_s] * RANKS), comm_s)

@@ -3,7 +3,6 @@
 Weights are read once a step whatever its batch, so both layouts batch what is in flight and pay no compute for it.
 """
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -11,17 +10,17 @@ import numpy as np
 from core.catalog import gpu, link, model
 from core.clinic.case import Case, Figure, Lines, Name, Point, bars
 from core.comm_cost.bill import Step, weight_streaming_s
-from core.comm_cost.measured import MeasuredPoint, measured_bill
+from core.comm_cost.kernels import sums_of
 from core.pipeline_bubble.layouts import hand_over
 from core.pipeline_bubble.schedules.serving import Pipe, filling_microbatches, random_traffic
 
-MODEL, GPU, NETWORK, SERIES = "llama-3-70b", "h100-sxm", "ib-ndr", "h100-nccl"
+MODEL, GPU, LINK, NETWORK = "llama-3-70b", "h100-sxm", "nvlink-4", "ib-ndr"
 GPUS, TOKENS, SEQUENCES = 4, 64, 200
 RATE_PER_S = 0.2
 RATES_PER_S = (0.05, 0.2, 0.5, 1.0, 2.0, 4.0)
 
 
-def starved_pipeline(points: Sequence[MeasuredPoint], rng: np.random.Generator) -> Case:
+def starved_pipeline(rng: np.random.Generator) -> Case:
     """The case: four stages under a trickle of requests, against the same four GPUs as TP=4."""
     alone_s = weight_streaming_s(model(MODEL), gpu(GPU), counted="read")
     stage_s, hop_s = alone_s / GPUS, hand_over(Step(model(MODEL), GPUS).payload_bytes, link(NETWORK)).total_s
@@ -29,7 +28,7 @@ def starved_pipeline(points: Sequence[MeasuredPoint], rng: np.random.Generator) 
     pipe = Pipe((stage,) * GPUS, (hop,) * (GPUS - 1), hop)
     seen = random_traffic(pipe, RATE_PER_S, SEQUENCES, TOKENS, np.random.default_rng(int(rng.integers(2**31))))
     filling = filling_microbatches(pipe)
-    comm_s, full_comm_s = _comm_s(points, 1), _comm_s(points, filling)
+    comm_s, full_comm_s = _comm_s(1), _comm_s(filling)
     return Case(
         key="starved_pipeline",
         truth="starved",
@@ -62,7 +61,7 @@ def starved_pipeline(points: Sequence[MeasuredPoint], rng: np.random.Generator) 
                 for rate in RATES_PER_S
                 for name, token_s in (
                     ("PP=4", GPUS * stage_s + (GPUS - 1) * hop_s),
-                    ("TP=4", _batched_s(points, stage_s, rate)),
+                    ("TP=4", _batched_s(stage_s, rate)),
                 )
             ),
         ),
@@ -76,13 +75,13 @@ def starved_pipeline(points: Sequence[MeasuredPoint], rng: np.random.Generator) 
     )
 
 
-def _comm_s(points: Sequence[MeasuredPoint], sequences: int) -> float:
-    """The all-reduces of a TP step that decodes so many sequences together, as they were measured."""
-    return measured_bill(points, SERIES, Step(model(MODEL), GPUS, sequences)).comm_s
+def _comm_s(sequences: int) -> float:
+    """The all-reduces of a TP step that decodes so many sequences together, by the kernel an engine picks."""
+    return sums_of(model(MODEL), GPUS, sequences, link(LINK)).total_s
 
 
-def _batched_s(points: Sequence[MeasuredPoint], stage_s: float, rate_per_s: float) -> float:
+def _batched_s(stage_s: float, rate_per_s: float) -> float:
     """A TP step over all sequences in flight, of which there are rate · tokens · step by Little's law."""
-    step_s = stage_s + _comm_s(points, 1)
+    step_s = stage_s + _comm_s(1)
     in_flight = max(1, round(rate_per_s * TOKENS * step_s))
-    return stage_s + _comm_s(points, in_flight)
+    return stage_s + _comm_s(in_flight)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from core.clinic.case import Bars, bars
-from core.collectives.cost import ring_all_reduce
+from core.collectives.cost import as_measured, ring_all_reduce
 from core.comm_cost.bill import Step, allreduce_payload_bytes
 from core.comm_cost.kernels import picked_bill
 from core.scenario import Scenario
@@ -78,7 +78,7 @@ class Knob:
 
     def ring_s(self, slowdown: Fraction | float) -> float:
         """One all-reduce of a prompt with the last hop's link narrowed."""
-        link = self.scenario.link_spec
+        link = as_measured(self.scenario.link_spec)
         hops = [link] * (self.ranks - 1) + [slowed_link(link, slowdown)]
         return uneven_ring_all_reduce(self.prompt_bytes, hops).total_s
 
@@ -139,7 +139,7 @@ def tp_bars(knob: Knob) -> Bars:
 def ring_bars(knob: Knob) -> Bars:
     """The hops of one prompt's all-reduce: waits, bytes, and standing idle for the slow hop."""
     whole_s = knob.ring_s(knob.slowdown)
-    link = knob.scenario.link_spec
+    link = as_measured(knob.scenario.link_spec)
     own = [ring_all_reduce(knob.prompt_bytes, knob.ranks, link)] * (knob.ranks - 1)
     own.append(ring_all_reduce(knob.prompt_bytes, knob.ranks, slowed_link(link, knob.slowdown)))
     return bars(

@@ -2,7 +2,8 @@
 
 n payload_bytes, N ranks, α link.latency_s a step, β link.bandwidth_bytes_per_s one way, t0 link.base_s once. A ring
 on a link whose `ramp` is κ > 0 does not reach β at once: its bytes take κ·√(waiting · bytes/β) more; waiting is t0
-and hops. Exchanges in one step do: tables of all-to-alls show none of it.
+and hops. Exchanges in one step do: tables of all-to-alls show none of it. A link whose `rings` were timed has its
+bandwidth by the ranks that share it.
 Links are full duplex and a rank has one port: in a step it sends and receives at once, to and from one peer
 or, in the direct algorithms, to and from all of them through the same link. Ignored: overlap, reduction
 arithmetic, protocol switches, contention inside a switch.
@@ -13,11 +14,12 @@ Every form here is also run message by message in core.collectives.programs, whi
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import sqrt
+from math import exp, log, sqrt
 from types import MappingProxyType
 
 from core.errors import OutOfRangeError, UnknownNameError, require_non_negative, require_positive
-from core.specs import LinkSpec
+from core.specs import LinkSpec, Rings
+from core.units import MIB
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def ring_all_reduce(payload_bytes: float, ranks: int, link: LinkSpec) -> Collect
 
     Source: Thakur, Rabenseifner & Gropp 2005; Patarasuk & Yuan 2009; nccl-tests doc/PERFORMANCE.md for β.
     """
-    return _cost(2 * (ranks - 1), 2 * _others_share(payload_bytes, ranks), ranks, link, link.ramp)
+    return _cost(2 * (ranks - 1), 2 * _others_share(payload_bytes, ranks), ranks, link, ring=True)
 
 
 def ring_reduce_scatter(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
@@ -68,7 +70,7 @@ def ring_reduce_scatter(payload_bytes: float, ranks: int, link: LinkSpec) -> Col
 
     T = t0 + (N-1)·α + (N-1)/N · n/β
     """
-    return _cost(ranks - 1, _others_share(payload_bytes, ranks), ranks, link, link.ramp)
+    return _cost(ranks - 1, _others_share(payload_bytes, ranks), ranks, link, ring=True)
 
 
 def ring_all_gather(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
@@ -76,7 +78,7 @@ def ring_all_gather(payload_bytes: float, ranks: int, link: LinkSpec) -> Collect
 
     T = t0 + (N-1)·α + (N-1)/N · n/β
     """
-    return _cost(ranks - 1, _others_share(payload_bytes, ranks), ranks, link, link.ramp)
+    return _cost(ranks - 1, _others_share(payload_bytes, ranks), ranks, link, ring=True)
 
 
 def recursive_doubling_all_reduce(payload_bytes: float, ranks: int, link: LinkSpec) -> CollectiveCost:
@@ -211,12 +213,13 @@ Over measured NVLink all-reduces of those sizes two numbers are a median 22 % of
 def as_measured(link: LinkSpec) -> LinkSpec:
     """A link at the ring bandwidth that was measured on it, reached as gradually as its family's tables show.
 
-    The labs' napkin links and links of one's own stay as they are.
+    Where rings of several sizes were timed, a price follows them. The labs' napkin links and links of one's own
+    stay as they are.
     """
     if link.base_s == 0 or link.family == "":
         return link
     beta = link.measured_bytes_per_s or link.bandwidth_bytes_per_s
-    return replace(link, bandwidth_bytes_per_s=beta, ramp=RAMPS[link.family])
+    return replace(link, bandwidth_bytes_per_s=beta, ramp=RAMPS[link.family], rings=link.measured_rings)
 
 
 def shared(link: LinkSpec, gpus: int) -> LinkSpec:
@@ -247,8 +250,8 @@ def _others_share(payload_bytes: float, ranks: int) -> float:
     return (ranks - 1) * payload_bytes / ranks
 
 
-def _cost(steps: int, traffic_bytes: float, ranks: int, link: LinkSpec, ramp: float = 0.0) -> CollectiveCost:
-    """Steps and bytes priced on a link, the bandwidth reached as gradually as a ramp says.
+def _cost(steps: int, traffic_bytes: float, ranks: int, link: LinkSpec, ring: bool = False) -> CollectiveCost:
+    """Steps and bytes priced on a link; a ring's bytes reach its bandwidth gradually.
 
     One rank has nobody to talk to and launches nothing.
     """
@@ -256,6 +259,39 @@ def _cost(steps: int, traffic_bytes: float, ranks: int, link: LinkSpec, ramp: fl
     require_non_negative(traffic_bytes=traffic_bytes)
     if ranks == 1:
         return CollectiveCost(steps=0, traffic_bytes=0.0, latency_s=0.0, bandwidth_s=0.0)
-    latency_s, full_s = steps * link.latency_s, traffic_bytes / link.bandwidth_bytes_per_s
-    short_s = ramp * sqrt((link.base_s + latency_s) * full_s)
-    return CollectiveCost(steps, traffic_bytes, latency_s, bandwidth_s=full_s + short_s, base_s=link.base_s)
+    latency_s, bandwidth_s = steps * link.latency_s, traffic_bytes / link.bandwidth_bytes_per_s
+    if link.rings:
+        bandwidth_s = max(bandwidth_s, _timed_bytes_s(traffic_bytes, ranks, link, ring))
+    elif ring:
+        bandwidth_s += link.ramp * sqrt((link.base_s + latency_s) * bandwidth_s)
+    return CollectiveCost(steps, traffic_bytes, latency_s, bandwidth_s, base_s=link.base_s)
+
+
+_LARGE_BYTES = 16 * MIB
+"""Where the rings of a table give a bandwidth for exchanges that are none."""
+
+
+def _timed_bytes_s(traffic_bytes: float, ranks: int, link: LinkSpec, ring: bool) -> float:
+    """The bytes of a collective by the rings that were timed over as many ranks, or the next more that were.
+
+    t(n) - t0 - 2(M-1)·α,  n = traffic · M / 2(M-1);  no ring: as many bytes at the rate of a large one
+    """
+    timed = next((one for one in link.rings if one.ranks >= ranks), link.rings[-1])
+    hops = 2 * (timed.ranks - 1)
+    if ring:
+        payload, rate = traffic_bytes * timed.ranks / hops, 1.0
+    else:
+        payload, rate = _LARGE_BYTES, traffic_bytes / (_LARGE_BYTES * hops / timed.ranks)
+    return rate * (_between(timed, payload) - link.base_s - hops * link.latency_s)
+
+
+def _between(timed: Rings, payload_bytes: float) -> float:
+    """The time at a payload: a straight line in log time over log bytes; beyond the last, at its rate."""
+    (low, low_s), *others = timed.times
+    if payload_bytes <= low:
+        return low_s
+    for high, high_s in others:
+        if payload_bytes <= high:
+            return exp(log(low_s) + log(payload_bytes / low) / log(high / low) * log(high_s / low_s))
+        low, low_s = high, high_s
+    return low_s * payload_bytes / low

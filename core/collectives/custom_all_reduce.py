@@ -1,7 +1,7 @@
 """vLLM's custom all-reduce: whether a release uses it on a machine, by which rule it is off, for which payloads.
 
 The kernel reads its peers' memory directly, in one stage or two, where NCCL would go round a ring. It is off unless
-every rule of the release holds; a payload it does not take goes another way, mostly to NCCL.
+every rule of the release holds; who is asked before it and after it, core.collectives.who_sums says.
 
 Source: `vllm/distributed/device_communicators/custom_all_reduce.py` and `csrc/custom_all_reduce.cu[h]` as published
 in the source packages of the releases in RELEASES_READ; a rule's release is the first of those that has it.
@@ -29,15 +29,7 @@ SYMMETRIC_MEMORY_CAPS = {
 }
 """By compute capability and world size: above, PyTorch's symmetric memory is taken to be faster where it runs."""
 
-SYMMETRIC_MEMORY_MOST = {
-    "9.0": {2: 64 * MIB, 4: 32 * MIB, 6: 64 * MIB, 8: 64 * MIB},
-    "10.0": {2: 8 * MIB, 4: 32 * MIB, 6: 128 * MIB, 8: 128 * MIB},
-    "10.3": {2: 4 * MIB, 4: 32 * MIB, 6: 32 * MIB, 8: 64 * MIB},
-}
-"""The largest payload that symmetric memory takes itself, as 0.28.0 to 0.33.0 have it; above, it is NCCL's."""
-
 RuleKey = Literal["one_node", "world_size", "nvlink_gpus", "nvlink", "p2p", "nvlink_domain"]
-Kernel = Literal["one stage", "two stages", "half butterfly", "symmetric memory", "NCCL"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +39,7 @@ class Machine:
     `full_nvlink`: every pair is one NVLink (or xGMI) hop apart. `p2p`: a copy between any two GPUs arrives;
     `driver_p2p` what the driver says of that, None where it tells the truth. `nvlink_domain`: ranks on several
     nodes share one NVLink domain whose switches multicast. `symmetric_memory` None is the release's default; it
-    needs a switch that multicasts.
+    needs a switch that multicasts. So is `flashinfer` None, which a server has installed.
     """
 
     release: str
@@ -58,6 +50,7 @@ class Machine:
     rocm: bool = False
     compute_capability: str = "9.0"
     symmetric_memory: bool | None = None
+    flashinfer: bool | None = None
     driver_p2p: bool | None = None
     nvlink_domain: bool = False
 
@@ -219,28 +212,11 @@ def decide(machine: Machine) -> Decision:
     return Decision(machine, tuple(checks), max_bytes(machine))
 
 
-def kernel(machine: Machine, payload_bytes: int) -> Kernel:
-    """What carries one all-reduce of a payload.
-
-    One stage where N = 2, or with full NVLink and N ≤ 4 below 512 KiB or N ≤ 8 below 256 KiB; two stages above, up
-    to `max_bytes`; over that, or where the kernel is off, symmetric memory or NCCL. Four PCIe GPUs, where a release
-    took them, met in a half butterfly.
-    """
-    require_positive(payload_bytes=payload_bytes)
-    reduces = decide(machine).reduces and machine.nodes == 1
-    if not (reduces and payload_bytes % 16 == 0 and _within(machine, payload_bytes)):
-        return "symmetric memory" if _symmetric_takes(machine, payload_bytes) else "NCCL"
-    if machine.world_size > 2 and not machine.full_nvlink:
-        return "half butterfly"
-    small = payload_bytes < (512 * KIB if machine.world_size <= 4 else 256 * KIB)
-    return "one stage" if machine.world_size == 2 or small else "two stages"
-
-
 def max_bytes(machine: Machine) -> int:
     """The size cap: 8 MiB, less where symmetric memory serves larger payloads on this architecture."""
     if not machine.full_nvlink and machine.world_size > 2:
         return PCIE_MAX_BYTES if machine.world_size <= 4 else 0
-    caps = SYMMETRIC_MEMORY_CAPS.get(machine.compute_capability, {}) if _symmetric(machine) else {}
+    caps = SYMMETRIC_MEMORY_CAPS.get(machine.compute_capability, {}) if in_symmetric_memory(machine) else {}
     return min(MAX_BYTES, caps.get(machine.world_size, MAX_BYTES))
 
 
@@ -254,7 +230,7 @@ def at_least(machine: Machine, release: str) -> bool:
     return machine.version >= version_of(release)
 
 
-def _symmetric(machine: Machine) -> bool:
+def in_symmetric_memory(machine: Machine) -> bool:
     """Whether PyTorch's symmetric memory is in use: asked for or by default, and known for this architecture."""
     since = CAPS_SINCE.get(machine.compute_capability)
     if since is None or not at_least(machine, since) or machine.rocm or not machine.full_nvlink:
@@ -264,21 +240,8 @@ def _symmetric(machine: Machine) -> bool:
     return asked and machine.world_size in SYMMETRIC_MEMORY_CAPS[machine.compute_capability]
 
 
-def _symmetric_takes(machine: Machine, payload_bytes: int) -> bool:
-    """Whether symmetric memory carries a payload: where it runs, in one node, up to its own cap."""
-    if not _symmetric(machine) or machine.nodes > 1 or payload_bytes % 4:
-        return False
-    return payload_bytes <= SYMMETRIC_MEMORY_MOST[machine.compute_capability][machine.world_size]
-
-
 def _p2p_taken_for_granted(machine: Machine) -> bool:
     """Whether the release goes on: by the driver's word, by a copy it makes, or on AMD without asking."""
     believed = at_least(machine, P2P_BELIEVED_SINCE) or not at_least(machine, P2P_TESTED_SINCE)
     told = machine.p2p if machine.driver_p2p is None else machine.driver_p2p
     return (told if believed else machine.p2p) or (machine.rocm and at_least(machine, ROCM_TRUSTED_SINCE))
-
-
-def _within(machine: Machine, payload_bytes: int) -> bool:
-    cap = max_bytes(machine)
-    strict = at_least(machine, STRICTLY_BELOW_SINCE)
-    return payload_bytes < cap if strict else payload_bytes <= cap

@@ -14,6 +14,7 @@ from core.errors import OutOfRangeError, require_non_negative, require_positive
 from core.models.weights import read_weight_bytes, step_weight_bytes
 from core.sharding_math.step_ledger import ends_ledger
 from core.specs import GpuSpec, LinkSpec, ModelSpec
+from core.units import Named
 
 LAB_STEP_S = 8e-3
 """The labs' decode step: 16.06 GB of weights over 2.039 TB/s, 7.88 ms, rounded. See `weight_streaming_s`."""
@@ -115,12 +116,14 @@ class Step:
 class Bill:
     """What a step pays for its all-reduces, one after another, nothing hidden behind compute.
 
-    `cost` has the terms a model tells apart; `untold_s` is time that was measured, and is of no term.
+    `cost` has the terms a model tells apart; `untold_s` is time that was measured, and is of no term. `named` is
+    which of the three kinds of number it is.
     """
 
     step: Step
     cost: CollectiveCost
     untold_s: float = 0.0
+    named: Named = "modeled"
 
     @property
     def waiting_s(self) -> float:
@@ -175,7 +178,8 @@ class Bill:
 
 def bill(step: Step, link: LinkSpec, all_reduce: Algorithm = ring_all_reduce) -> Bill:
     """The bill of a step on a link, each of its all-reduces by one algorithm."""
-    return Bill(step, all_reduce(step.payload_bytes, step.tp_size, link).times(step.all_reduces))
+    one = all_reduce(step.payload_bytes, step.tp_size, link)
+    return Bill(step, one.times(step.all_reduces), named=link.named)
 
 
 @dataclass(frozen=True)
@@ -233,11 +237,25 @@ def balance_payload_bytes(ranks: int, link: LinkSpec) -> float:
 
     n* = (t0 + 2(N-1)·α) · β · N / (2(N-1)); without a launch cost, N·α·β
 
-    With a ramp κ its bytes fall short of β and it is r² of that, r² + κ·r = 1.
-    Below it latency rules, above it bandwidth. Raises OutOfRangeError for one rank, which does neither.
+    With a ramp κ its bytes fall short of β and it is r² of that, r² + κ·r = 1. Where rings were timed it is found
+    between their payloads. Below it latency rules, above it bandwidth.
+
+    Raises OutOfRangeError for one rank, which does neither.
     """
     if ranks < 2:
         raise OutOfRangeError("ranks", ranks, "send nothing; use 2 or more")
     hops = 2 * (ranks - 1)
+    if link.rings:
+        return _balance_of_rings(ranks, link)
     root = (sqrt(link.ramp**2 + 4) - link.ramp) / 2
     return root**2 * (link.base_s + hops * link.latency_s) * link.bandwidth_bytes_per_s * ranks / hops
+
+
+def _balance_of_rings(ranks: int, link: LinkSpec) -> float:
+    """The payload between 1 byte and 1 TiB where a timed ring's bytes take what it waits, to a millionth."""
+    low, high = 1.0, 2.0**40
+    while high / low > 1 + 1e-7:
+        middle = sqrt(low * high)
+        one = ring_all_reduce(middle, ranks, link)
+        low, high = (middle, high) if one.bandwidth_s < one.waiting_s else (low, middle)
+    return high

@@ -12,11 +12,12 @@ Source: vLLM, decode context parallelism ("all-gather Q, compute, all-gather and
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from core.catalog import model
-from core.collectives.cost import CollectiveCost, as_measured, ring_all_gather, ring_all_reduce, ring_reduce_scatter
+from core.collectives.cost import CollectiveCost, as_measured, ring_all_gather, ring_reduce_scatter
 from core.comm_cost.bill import allreduce_payload_bytes
+from core.comm_cost.kernels import picked_all_reduce
 from core.errors import require_divides, require_positive
 from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
 from core.models.loaded_weights import attention_weight_bytes
@@ -63,7 +64,7 @@ def decode_attention(
     whole, shared = kv_bytes_per_token(model), kv_bytes_per_token_per_rank(model, ranks)
     copies = round(ranks * shared / whole)
     measured = as_measured(link)
-    summed = ring_all_reduce(allreduce_payload_bytes(sequences, model.hidden_size), ranks, measured)
+    summed = picked_all_reduce(allreduce_payload_bytes(sequences, model.hidden_size), ranks, link)
     by_way = {
         "heads": (copies, sequences * shared, ranks, summed),
         "context": (
@@ -81,17 +82,39 @@ def decode_attention(
 
 
 def _exchange(model: ModelSpec, sequences: int, ranks: int, over: int, link: LinkSpec) -> CollectiveCost:
+    """What one layer's exchange costs, of the heads of all c ranks."""
+    rows = sequences * model.num_attention_heads // ranks * over
+    queries, sums, results = (one.cost for one in context_exchange(model, rows, over, link))
+    return queries.plus(sums).plus(results)
+
+
+class Exchange(NamedTuple):
+    """One collective of a layer whose context is shared out, its payload and its cost."""
+
+    op: Literal["all_gather", "reduce_scatter"]
+    payload_bytes: float
+    cost: CollectiveCost
+
+
+def context_exchange(
+    model: ModelSpec, rows: float, over: int, link: LinkSpec
+) -> tuple[Exchange, Exchange, Exchange]:
     """One layer's queries gathered over c ranks, their softmax sums too, and the results scattered as they add up.
 
-    A head's query and result are as wide as what they meet: `head_dim`, or the latent row.
+    `rows` are tokens times the heads of all c ranks. A head's query and result are as wide as what they meet:
+    `head_dim`, or the latent row. Each rank has a sum for every head, in float32.
+    Source: vllm/v1/attention/ops/common.py, cp_lse_ag_out_rs.
     """
-    rows = sequences * model.num_attention_heads // ranks * over
     query, result = model.head_dim, model.head_dim
     if model.mla is not None:
         query, result = model.mla.kv_lora_rank + model.mla.qk_rope_head_dim, model.mla.kv_lora_rank
-    queries = ring_all_gather(allreduce_payload_bytes(rows, query), over, link)
-    sums = ring_all_gather(rows * _LSE_BYTES, over, link)
-    return queries.plus(sums).plus(ring_reduce_scatter(allreduce_payload_bytes(rows, result), over, link))
+    queries, results = (allreduce_payload_bytes(1, width) * rows for width in (query, result))
+    sums = rows * _LSE_BYTES * over
+    return (
+        Exchange("all_gather", queries, ring_all_gather(queries, over, link)),
+        Exchange("all_gather", sums, ring_all_gather(sums, over, link)),
+        Exchange("reduce_scatter", results, ring_reduce_scatter(results, over, link)),
+    )
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 from core.collectives.cost import CollectiveCost
-from core.collectives.custom_all_reduce import Kernel
+from core.collectives.who_sums import Kernel
 from core.comm_cost.bill import Bill, Step
 from core.comm_cost.kernels import picked_bill
 from core.models.parameters import count_parameters, distinct_expert_fraction

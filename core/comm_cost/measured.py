@@ -69,7 +69,7 @@ def measured_bill(points: Iterable[MeasuredPoint], series: str, step: Step) -> B
     Raises OutOfRangeError where the machine was not measured at this payload and number of ranks.
     """
     one_s = measured_time_s(series_of(points, series, step.tp_size), step.payload_bytes)
-    return Bill(step, CollectiveCost(0, 0.0, 0.0, 0.0), step.all_reduces * one_s)
+    return Bill(step, CollectiveCost(0, 0.0, 0.0, 0.0), step.all_reduces * one_s, "measured")
 
 
 def measured_waits_s(points: Iterable[MeasuredPoint], series: str, step: Step) -> float:

@@ -51,11 +51,7 @@ _SLIPPED: Assumptions = (
 
 def altered(link: LinkSpec, bandwidth_factor: float = 1.0, latency_factor: float = 1.0) -> LinkSpec:
     """A link with its bandwidth and the latency of its hops multiplied; its launch stays."""
-    return replace(
-        link,
-        bandwidth_bytes_per_s=bandwidth_factor * link.bandwidth_bytes_per_s,
-        latency_s=latency_factor * link.latency_s,
-    )
+    return link.scaled(bandwidth_factor, latency_factor)
 
 
 def readings(step: Step, link: LinkSpec) -> tuple[Reading, ...]:

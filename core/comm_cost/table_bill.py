@@ -63,7 +63,9 @@ def table_bill(table: Table, fit: LinkFit, step: Step) -> TableBill | None:
     return TableBill(
         op=table.op,
         ranks_measured=table.ranks,
-        priced=fitted if measured_us is None else Bill(step, one.times(0), step.all_reduces * measured_us * 1e-6),
+        priced=fitted
+        if measured_us is None
+        else Bill(step, one.times(0), step.all_reduces * measured_us * 1e-6, "measured"),
         fitted=fitted,
         by="fit" if measured_us is None else "table",
         remarks=(*((remark,) if remark else ()), *(("launch_untold",) if unsure else ())),

@@ -11,6 +11,7 @@ from dataclasses import replace
 from core.errors import OutOfRangeError, UnreadableTextError, shortened
 from core.models.hf_blocks import has_bias, inner_width, latent_attention
 from core.models.hf_codes import ARCHITECTURES, OF_ANOTHER_CODE, OF_VERSION, REMOTE_CODE
+from core.models.hf_derived import other_heads
 from core.models.hf_families import FAMILIES
 from core.models.hf_family import SAME, Family
 from core.models.hf_layers import layers_of
@@ -27,6 +28,7 @@ from core.text.numbers import figure
 MOST_CHARACTERS = 2**23
 _UNKNOWN_PARTS = (
     "index_topk",
+    "attention_other_setting",
     "attn_output_gate",
     "full_attention_interval",
     "linear_num_key_heads",
@@ -156,6 +158,7 @@ def _unknown_parts(family: Family) -> dict[str, bool]:
     read = {
         "attn_output_gate": bool(family.gate),
         "index_topk": "index_n_heads" in family.defaults,
+        "attention_other_setting": family.derived is other_heads,
         "full_attention_interval": family.otherwise in ("linear", "lightning"),
         "linear_num_key_heads": family.otherwise == "linear",
     }

@@ -6,6 +6,7 @@ is left as it was, and is refused by its name where it is read.
 
 from math import prod
 
+from core.errors import OutOfRangeError, shortened
 from core.models.hf_values import Config
 from core.text.lines import object_in
 
@@ -130,4 +131,26 @@ def all_as_wide(fields: Config) -> Config:
     """MiniCPM's experts are as wide as its MLPs."""
     return _put_in(
         fields, moe_intermediate_size=fields.get("intermediate_size") if fields.get("num_experts") else None
+    )
+
+
+def other_heads(fields: Config) -> Config:
+    """Step's layers with a window: the heads that `attention_other_setting` gives the kind of layer that it names.
+
+    Raises OutOfRangeError for another kind of layer, whose heads would be left out in silence.
+    Source: vllm/model_executor/models/step3p5.py, Step3p5DecoderLayer.
+    """
+    other = object_in(fields.get("attention_other_setting"))
+    if not other:
+        return fields
+    kind = other.get("attention_type", "sliding_attention")
+    if kind != "sliding_attention":
+        raise OutOfRangeError(
+            "attention_other_setting", shortened(kind), "is of layers whose own heads are not counted here"
+        )
+    return _put_in(
+        fields,
+        swa_num_attention_heads=other.get("num_attention_heads"),
+        swa_num_key_value_heads=other.get("num_attention_groups"),
+        swa_head_dim=other.get("head_dim"),
     )

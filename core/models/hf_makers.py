@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from core.models.hf_derived import other_heads
 from core.models.hf_family import Family
 from core.models.hf_values import Values
 
@@ -180,7 +181,9 @@ STEP = Family(
     window_names={
         "num_attention_heads": "swa_num_attention_heads",
         "num_key_value_heads": "swa_num_key_value_heads",
+        "head_dim": "swa_head_dim",
     },
+    derived=other_heads,
 )
 MAMBA = {"mamba_n_groups": 1, "ssm_state_size": 128, "conv_kernel": 4, "mamba_head_dim": 64}
 NEMOTRON_H = Family(

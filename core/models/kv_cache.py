@@ -5,6 +5,7 @@ from functools import lru_cache
 from math import ceil, floor
 
 from core.errors import require_divides, require_non_negative, require_positive
+from core.models.compressed_cache import BATCHES_IN_FLIGHT, compressed_sequence_bytes, has_compressed_layers
 from core.models.parameters import dtype_bytes
 from core.specs import (
     AttentionSpec,
@@ -79,12 +80,32 @@ def sequence_bytes(
         Σ row · min(S, W - 1 + step) + states
 
     An engine keeps for a windowed layer what the window and the `step_tokens` of one step see; with 0 the window
-    itself, which is what a decode step reads.
+    itself, which is what a decode step reads. Where tokens are compressed it is what an engine allots in blocks.
     Source: vllm/v1/kv_cache_interface.py, SlidingWindowSpec.max_memory_usage_bytes.
     """
+    if step_tokens and has_compressed_layers(model):
+        in_flight = BATCHES_IN_FLIGHT * step_tokens
+        return compressed_sequence_bytes(model, tokens, dtype, in_flight, first_layer, layers)
     rows = ((n, row) for kind, n in model.kinds_of(first_layer, layers) for row in _rows(kind, tp_size))
     kept = sum(n * row.bytes_a_token(dtype) * row.kept(tokens, step_tokens) for n, row in rows)
     return kept + state_bytes_per_sequence(model, tp_size, first_layer, layers)
+
+
+def held_bytes(
+    model: ModelSpec,
+    tp_size: int,
+    tokens: float,
+    dtype: str = "bf16",
+    step_tokens: int = 0,
+    first_layer: int = 0,
+    layers: int | None = None,
+) -> float:
+    """The same of a sequence whose prompt has been read: where tokens are compressed, with one in flight a step.
+
+    Then only the prompts of one step hold what their tokens in flight take. With a window it is `sequence_bytes`.
+    """
+    least = 1 if step_tokens and has_compressed_layers(model) else step_tokens
+    return sequence_bytes(model, tp_size, tokens, dtype, least, first_layer, layers)
 
 
 @lru_cache(maxsize=1024)

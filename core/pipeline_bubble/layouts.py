@@ -161,11 +161,19 @@ def _pass(step: Step, cluster: Cluster, pp_size: int) -> _Pass:
     return _Pass(picked_bill(step, cluster.tp_link(step.tp_size)).bill, hops)
 
 
+HANDED_OVER = 2
+"""Rows a token that a stage hands to the next: its activations, and the residual that is not yet added to them.
+
+Source: vLLM 0.33.0 model_executor/models/llama.py, make_empty_intermediate_tensors_factory(["hidden_states",
+"residual"], …): two tensors, sent one after the other."""
+
+
 def hand_over(payload_bytes: float, link: LinkSpec) -> CollectiveCost:
-    """One stage's rows sent to the next, over a link as it was measured: base + α + n/β."""
+    """One stage's rows sent to the next in two messages, over a link as it was measured: 2 · (base + α + n/β)."""
     measured = as_measured(link)
     sending_s = payload_bytes / measured.bandwidth_bytes_per_s
-    return CollectiveCost(1, payload_bytes, measured.latency_s, sending_s, measured.base_s)
+    one = CollectiveCost(1, payload_bytes, measured.latency_s, sending_s, measured.base_s)
+    return one.times(HANDED_OVER)
 
 
 @lru_cache(maxsize=256)

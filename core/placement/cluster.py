@@ -212,7 +212,11 @@ def over_pcie(link: LinkSpec, way: str) -> LinkSpec:
     """PCIe as the farthest pair of a machine has it: under a switch, through its CPU, or across sockets.
 
     PIX, PXB: β      PHB, NODE: 5/6 · β      SYS: min(5/6 · β, between sockets)
+
+    Behind a switch rings have what was measured behind one, not what a server without switches took.
     """
+    if way in ("PIX", "PXB") and link.switched_bytes_per_s:
+        return replace(link, measured_bytes_per_s=link.switched_bytes_per_s, measured_rings=())
     if way not in (*_THROUGH_CPU, *_ACROSS_SOCKETS):
         return link
     most = SOCKET_BYTES_PER_S if way in _ACROSS_SOCKETS else float("inf")

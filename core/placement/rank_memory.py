@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 
 from core.errors import OutOfRangeError, Remark, ShardlabError, remark, require_divides, require_non_negative
-from core.models.kv_cache import BLOCK_TOKENS, kv_bytes_per_token_per_rank, sequence_bytes
+from core.models.kv_cache import BLOCK_TOKENS, held_bytes, kv_bytes_per_token_per_rank, sequence_bytes
 from core.models.loaded_weights import Stage, allocated_by_group, stages
 from core.models.weights import held_weight_bytes
 from core.placement.demand import Demand
@@ -123,15 +123,26 @@ class RankMemory:
         whole = sequence_bytes(self.model, self.tp_size, tokens, self.kv_dtype, self.step_tokens, *where)
         return whole / self.dcp_size
 
+    def held_bytes(self, tokens: float) -> float:
+        """The same of one whose prompt has been read."""
+        where = self.first_layer, self.layers
+        whole = held_bytes(self.model, self.tp_size, tokens, self.kv_dtype, self.step_tokens, *where)
+        return whole / self.dcp_size
+
+    def _in_flight_bytes(self, tokens: float) -> float:
+        """What the prompt that is being read holds more: vLLM refuses to start without it."""
+        return self.sequence_bytes(tokens) - self.held_bytes(tokens)
+
     def kv_tokens(self, sequence_tokens: int) -> int:
         """Tokens of KV cache, in whole blocks, of sequences of that length; 0 where there is no room.
 
         A stage whose layers keep nothing of a sequence sets no bound: MOST_KEPT.
         """
-        each = self.sequence_bytes(sequence_tokens) / sequence_tokens
+        each = self.held_bytes(sequence_tokens) / sequence_tokens
         if each == 0:
             return MOST_KEPT if self.kv_bytes >= 0 else 0
-        return BLOCK_TOKENS * int(max(0.0, self.kv_bytes) / (BLOCK_TOKENS * each))
+        free_bytes = self.kv_bytes - self._in_flight_bytes(sequence_tokens)
+        return BLOCK_TOKENS * int(max(0.0, free_bytes) / (BLOCK_TOKENS * each))
 
     def longest(self) -> int:
         """Tokens of the longest sequence that fits alone, up to MOST_TOKENS."""
@@ -139,7 +150,7 @@ class RankMemory:
 
     def shortage(self, sequences: int, tokens: int) -> Remark | None:
         """The inequality that is broken where so many sequences do not fit; None where they do."""
-        cache = sequences * self.sequence_bytes(tokens)
+        cache = sequences * self.held_bytes(tokens) + self._in_flight_bytes(tokens)
         needed = self.weights.total_bytes + self.overhead.total_bytes + cache
         if needed <= self.granted_bytes:
             return None
@@ -202,10 +213,11 @@ def min_tp_for_fit(model: ModelSpec, budget: Budget, demand: Demand, step_tokens
     tp_size = 1
     while model.num_attention_heads % tp_size == 0:
         try:
-            each = sequence_bytes(model, tp_size, demand.sequence_tokens, demand.kv_dtype, step_tokens)
+            asked = (model, tp_size, demand.sequence_tokens, demand.kv_dtype, step_tokens)
+            first, others = sequence_bytes(*asked), (demand.concurrency - 1) * held_bytes(*asked)
         except ShardlabError:
             return None
-        if weights / tp_size + demand.concurrency * each + budget.overhead.total_bytes <= budget.granted_bytes:
+        if weights / tp_size + first + others + budget.overhead.total_bytes <= budget.granted_bytes:
             return tp_size
         tp_size *= 2
     return None

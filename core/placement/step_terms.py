@@ -3,18 +3,16 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from core.collectives.cost import as_measured, ring_all_gather, ring_reduce_scatter
-from core.comm_cost.expert_parallel import even_exchange, expected_copies
 from core.models.kv_cache import sequence_bytes, step_cache_bytes
 from core.models.parameters import count_parameters
 from core.models.weights import read_weight_bytes, routed_weight_bytes
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
 from core.placement.layout import Layout
+from core.placement.sent import Sent, sent_in_step
 from core.specs import ModelSpec
 from core.steps.launches import launched_layers
-from core.steps.model import (
-    ACTIVATION_BYTES,
+from core.steps.model import (, ACTIVATION_BYTES
     StepTerms,
     TensorGroup,
     decode_terms,
@@ -62,14 +60,12 @@ def decode_of(served: Served, batch: float) -> StepTerms:
     layout, drafted = served.layout, served.demand.draft_tokens
     one = _one_decode(served, batch)
     if layout.dcp_size > 1:
-        gathered_s = _gathering_s(served, batch * (1 + drafted))
-        one = replace(one, kv_s=one.kv_s / layout.dcp_size, comm_s=one.comm_s + gathered_s)
+        one = replace(one, kv_s=one.kv_s / layout.dcp_size)
     if not drafted:
         return one
     # each sequence sends k + 1 tokens through the layers, and reads its cache once; a draft is a layer and the head
     checked = _one_decode(served, batch * (1 + drafted))
-    gathered_s = one.comm_s - _one_decode(served, batch).comm_s
-    step = replace(checked, kv_s=one.kv_s, comm_s=checked.comm_s + gathered_s)
+    step = replace(checked, kv_s=one.kv_s)
     return step.plus(_draft_of(served, one, batch).times(drafted))
 
 
@@ -96,24 +92,25 @@ def _one_decode(served: Served, batch: float) -> StepTerms:
     if layout.ep_size > 1:
         return _expert_step(served, batch, demand.mean_context)
     context, dtype, kv_dtype = demand.mean_context, demand.dtype, demand.kv_dtype
-    return decode_terms(served.model, cluster.gpu, served.group, batch, context, dtype, kv_dtype)
+    one = decode_terms(served.model, cluster.gpu, served.group, batch, context, dtype, kv_dtype)
+    return replace(one, comm_s=_sent_s(served, batch)) if layout.dcp_size > 1 else one
 
 
-def _gathering_s(served: Served, tokens: float) -> float:
-    """What sharing out a cache sends: each layer gathers the queries, and adds up the parts of the output.
+def sent(served: Served, tokens: float, decodes: bool = True) -> tuple[Sent, ...]:
+    """The collectives of one pass of `tokens` rows, on each copy of attention."""
+    return sent_in_step(served.model, served.cluster, served.group, served.layout, tokens, decodes)
 
-    A rank's heads, times dcp, in and out. Ignored: the sums of the softmax, a value a head.
-    Source: vllm/v1/attention/ops/common.py, cp_lse_ag_out_rs.
-    """
-    model, layout = served.model, served.layout
-    heads = model.num_attention_heads * layout.dcp_size / layout.tp_size
-    mla = model.mla  # its queries meet the latent itself
-    width_in = model.head_dim if mla is None else mla.kv_lora_rank + mla.qk_rope_head_dim
-    width_out = model.head_dim if mla is None else mla.kv_lora_rank
-    link = as_measured(served.cluster.slowest_link(layout.dcp_size))
-    queries, outputs = (tokens * heads * width * ACTIVATION_BYTES for width in (width_in, width_out))
-    each_s = ring_all_gather(queries, layout.dcp_size, link).total_s
-    return model.num_hidden_layers * (each_s + ring_reduce_scatter(outputs, layout.dcp_size, link).total_s)
+
+def sent_by_decode(served: Served, batch: float) -> tuple[Sent, ...]:
+    """All that a decode step sends, its draft counted: what `decode_of` charges, collective by collective."""
+    drafted = served.demand.draft_tokens
+    checked = sent(served, batch * (1 + drafted))
+    share = drafted / served.model.num_hidden_layers
+    return (*checked, *(one.times(share) for one in sent(served, batch))) if drafted else checked
+
+
+def _sent_s(served: Served, tokens: float, decodes: bool = True) -> float:
+    return sum(one.time_s for one in sent(served, tokens, decodes))
 
 
 def prefill_of(served: Served) -> StepTerms:
@@ -174,19 +171,13 @@ def _expert_step(served: Served, tokens: float, context: float | None) -> StepTe
         looked_up = count.positions + (0 if model.tie_word_embeddings else count.embedding)
         flops = 2 * (count.total - count.experts - looked_up) * tokens
     each = 0.0 if context is None else step_cache_bytes(model, layout.tp_size, context, demand.kv_dtype)
-    link, copies = as_measured(cluster.slowest_link(layout.ep_size)), expected_copies(model, layout.ep_size, True)
-    exchange_s = even_exchange(model, max(1, round(together)), layout.ep_size, link, copies).total_s
-    exchanged = 0 if model.side_by_side else model.sparse_layers
-    reduces = model.all_reduces - exchanged if layout.tp_size > 1 else 0
-    payload = tokens * model.hidden_size * ACTIVATION_BYTES
     weights_s = ((read - hit) / layout.tp_size + hit / layout.ep_size) / gpu.memory_bytes_per_s
     arithmetic_s = (flops / layout.tp_size + routed_flops) / peak_flops(gpu, demand.dtype)
     return StepTerms(
         weights_s=weights_s,
         kv_s=tokens * each / gpu.memory_bytes_per_s,
         arithmetic_s=arithmetic_s,
-        comm_s=model.sparse_layers * (exchange_s + exchange_s)  # there and back
-        + (reduces * served.group.all_reduce_s(payload) if reduces else 0.0),
+        comm_s=_sent_s(served, tokens, decodes=context is not None),
         layers=launched_layers(model, demand.dtype, layout.tp_size),
         narrow_s=narrow_s(gpu, demand.dtype, weights_s, arithmetic_s),
     )

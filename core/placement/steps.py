@@ -7,31 +7,34 @@ Ignored: prefills that arrive while others decode (see the load), overlap, uneve
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil
 
 from core.collectives.cost import as_measured
-from core.comm_cost.kernels import picked_all_reduce, picked_kernel
 from core.models.loaded_weights import stages
+from core.pipeline_bubble.layouts import HANDED_OVER, hand_over
 from core.placement.layout import Layout
-from core.placement.step_terms import Served, added_of
-from core.specs import LinkSpec, ModelSpec
+from core.placement.sent import Op
+from core.placement.step_terms import Served, added_of, sent_by_decode
+from core.specs import LinkSpec
 from core.steps.launches import prompt_layers
 from core.steps.model import ACTIVATION_BYTES, Efficiency, StepTerms
+from core.units import Named
 
 
 @dataclass(frozen=True)
 class LinkBill:
-    """What one token's way through an engine pays one link; `latency_s` of it is waiting, the rest is bytes.
+    """What one token's way through an engine pays one link for collectives of one kind.
 
-    All-reduces are NCCL's rings; `kernel_s` is what the engine's own kernel would take, None where it has none.
+    `latency_s` of it is waiting, the rest is bytes. `payload_bytes` is of one of them; `kernel` makes them.
     """
 
-    what: str
+    what: Op
     link: str
     messages: int
     payload_bytes: float
     time_s: float
     latency_s: float
-    kernel_s: float | None = None
+    kernel: str = "NCCL"
 
     @property
     def bandwidth_s(self) -> float:
@@ -42,17 +45,20 @@ class LinkBill:
 class Timing:
     """What a layout gives at one concurrency.
 
+    `ttft_s` is of a prompt among so many users who each ask anew once answered, `alone_ttft_s` of one alone.
     `tokens_per_s` is of decode steps alone; `sustained_tokens_per_s` of an engine that must also read each
     sequence's prompt, and reads no other meanwhile.
     """
 
     concurrency: int
     ttft_s: float
+    alone_ttft_s: float
     itl_s: float
     tokens_per_s: float
     sustained_tokens_per_s: float
     roofline_itl_s: float
     steps: "Steps" = field(repr=False, compare=False)
+    named: Named = "modeled"
 
     @cached_property
     def bill(self) -> tuple[LinkBill, ...]:
@@ -89,7 +95,8 @@ class Steps:
         filled = max(1.0, in_flight / self.layout.pp_size)
         return Timing(
             concurrency=sequences,
-            ttft_s=self.ttft_s,
+            ttft_s=self.ttft_s + self._waits_s(sequences, itl_s),
+            alone_ttft_s=self.ttft_s,
             itl_s=itl_s,
             tokens_per_s=sequences / itl_s,
             sustained_tokens_per_s=self.sustained_tokens_per_s(sequences, itl_s),
@@ -99,8 +106,13 @@ class Steps:
 
     @property
     def ttft_s(self) -> float:
-        """One prompt's way through the layers and over the links between stages: the same at every concurrency."""
+        """One prompt's way through the layers and over the links between stages, with no other before it."""
         return sum(self._prompt_s)
+
+    def _waits_s(self, sequences: int, itl_s: float) -> float:
+        """What a prompt waits for those before it, on average: `closed_wait_s` of its copy's users."""
+        reading_s = self._prompt_s[0] / self.layout.pp_size
+        return closed_wait_s(ceil(self._per_copy(sequences)), reading_s, self.served.demand.output_tokens * itl_s)
 
     def itl_s(self, sequences: int) -> float:
         """The time between two tokens of a sequence alone: what is asked of many concurrencies."""
@@ -166,15 +178,15 @@ class Steps:
     def _handoffs_s(self, tokens: float) -> list[float]:
         """What each hand-over between two stages takes, `tokens` rows of activations at a time.
 
-        α + n/β, at the bandwidth that was measured on a link where one was.
+        HANDED_OVER · (t0 + α + n/β), at the bandwidth that was measured on a link where one was.
         """
-        payload = tokens * self.served.model.hidden_size * ACTIVATION_BYTES
+        payload = HANDED_OVER * tokens * self.served.model.hidden_size * ACTIVATION_BYTES
         return [wait_s + payload / bytes_per_s for wait_s, bytes_per_s in self._hop_terms]
 
     @cached_property
     def _hop_terms(self) -> list[tuple[float, float]]:
-        """Of each such link the wait in seconds, and the bytes a second."""
-        return [(link.base_s + link.latency_s, as_measured(link).bandwidth_bytes_per_s) for link in self._hops]
+        """Of each such link the wait in seconds of both messages, and the bytes a second."""
+        return [(hand_over(0.0, link).total_s, as_measured(link).bandwidth_bytes_per_s) for link in self._hops]
 
     @cached_property
     def _hops(self) -> tuple[LinkSpec, ...]:
@@ -185,32 +197,34 @@ class Steps:
 
     def bill(self, sequences: int) -> tuple[LinkBill, ...]:
         """One token's way: what its layers say on the links inside, and what each link between stages carries."""
-        model, cluster, layout = self.served.model, self.served.cluster, self.layout
         _, batch = self._shared_out(sequences)
-        decode = self.served.decode(batch)
-        payload = batch * model.hidden_size * ACTIVATION_BYTES
-        rows: list[LinkBill] = []
-        if layout.ep_size > 1:
-            link = cluster.slowest_link(layout.ep_size)
-            messages = 2 * model.sparse_layers
-            wait_s = min(decode.comm_s, messages * (link.base_s + link.latency_s))
-            rows.append(LinkBill("dispatch and combine", link.name, messages, payload, decode.comm_s, wait_s))
-        elif layout.tp_size > 1:
-            sums, link = model.all_reduces, cluster.slowest_link(layout.tp_size)
-            wait_s = sums * self.served.group.all_reduce_s(0.0)
-            kernel_s = _kernel_s(model, link, payload, layout.tp_size)
-            rows.append(LinkBill("all-reduces", link.name, sums, payload, decode.comm_s, wait_s, kernel_s))
+        rows = [
+            LinkBill(
+                one.op, one.link.name, round(one.count), one.payload_bytes, one.time_s, one.waiting_s, one.kernel
+            )
+            for one in sent_by_decode(self.served, batch)
+        ]
+        payload = batch * self.served.model.hidden_size * ACTIVATION_BYTES
         hops: dict[LinkSpec, list[float]] = {}
         for link, time_s in zip(self._hops, self._handoffs_s(batch), strict=True):
             hops.setdefault(link, []).append(time_s)
         for link, times in hops.items():
-            wait_s = len(times) * (link.base_s + link.latency_s)
-            rows.append(LinkBill("hand-overs", link.name, len(times), payload, sum(times), wait_s))
+            wait_s = len(times) * hand_over(0.0, link).total_s
+            messages = HANDED_OVER * len(times)
+            rows.append(LinkBill("hand-overs", link.name, messages, payload, sum(times), wait_s))
         return tuple(rows)
 
 
-def _kernel_s(model: ModelSpec, link: LinkSpec, payload_bytes: float, ranks: int) -> float | None:
-    """The same all-reduces by the kernel that an engine picks; None where that is NCCL's ring."""
-    if picked_kernel(round(payload_bytes), ranks, link) == "NCCL":
-        return None
-    return model.all_reduces * picked_all_reduce(payload_bytes, ranks, link).total_s
+def closed_wait_s(users: int, service_s: float, thinks_s: float) -> float:
+    """The mean wait of one of so many users for a server of equal jobs, each away for a while between its own.
+
+        w(n) = s · (q(n-1) - u(n-1)/2),  q(n) = x · (w + s),  u = x · s,  x = n / (w + s + think)
+
+    Mean value analysis; of the job that is being served half is left. Source: Reiser & Lavenberg 1980.
+    """
+    waits_s = queued = busy = 0.0
+    for user in range(1, users + 1):
+        waits_s = service_s * max(0.0, queued - busy / 2)
+        rate = user / (waits_s + service_s + thinks_s) if waits_s + service_s + thinks_s else 0.0
+        queued, busy = rate * (waits_s + service_s), min(1.0, rate * service_s)
+    return waits_s

@@ -1,6 +1,6 @@
 """The nouns of every lab: a model, its layers, a GPU, a link. Frozen and validated; rows live in core.catalog."""
 
-from core.specs.hardware import GPUS_PER_NODE, GpuSpec, LinkFamily, LinkSpec, Stack
+from core.specs.hardware import GPUS_PER_NODE, GpuSpec, LinkFamily, LinkSpec, Rings, Stack
 from core.specs.layers import (
     AttentionSpec,
     Block,
@@ -22,5 +22,5 @@ from core.specs.model import DTYPE_BYTES, ModelSpec
 __all__ = [
     "DTYPE_BYTES", "GPUS_PER_NODE", "AttentionSpec", "Block", "CompressedSpec", "ConvSpec", "DeltaSpec", "GpuSpec",
     "LayerSpec", "LightningSpec", "LinkFamily", "LinkSpec", "MambaSpec", "Mixer", "MlaSpec", "MlpSpec",
-    "ModelSpec", "MoeSpec", "SelectiveSpec", "Stack", "StateSpec",
+    "ModelSpec", "MoeSpec", "Rings", "SelectiveSpec", "Stack", "StateSpec",
 ]  # fmt: skip

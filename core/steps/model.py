@@ -5,12 +5,13 @@ ranks. The labs' steps compute at TP=1 and stop there. A step's *terms* go on: e
 speed, from which come a roofline, that no measurement should beat, and a calibrated time, with two constants.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from core.collectives.across import hierarchical_all_reduce
-from core.collectives.cost import as_measured, ring_all_reduce
+from core.collectives.cost import CollectiveCost, as_measured
 from core.comm_cost.bill import LAB_STEP_S, all_reduces_per_step, weight_streaming_s
+from core.comm_cost.kernels import picked_all_reduce
 from core.errors import OutOfRangeError, require_divides, require_non_negative, require_positive
 from core.models.kv_cache import step_cache_bytes
 from core.models.parameters import count_parameters, multiplied_parameters
@@ -158,7 +159,12 @@ class TensorGroup:
     @property
     def waits_over_nodes(self) -> bool:
         """Whether its sums leave a node in a server, where each waits `crossing_s`."""
-        return self.crossing_s > 0 and self.tp_size > self.gpus_per_node
+        return self.crossing_s > 0 and self.crosses
+
+    @property
+    def crosses(self) -> bool:
+        """Whether it reaches over more than one node."""
+        return self.tp_size > self.gpus_per_node
 
     @cached_property
     def _links(self) -> tuple[LinkSpec, LinkSpec | None]:
@@ -166,18 +172,24 @@ class TensorGroup:
         return as_measured(self.link), self.network and as_measured(self.network)
 
     def all_reduce_s(self, payload_bytes: float) -> float:
-        """One all-reduce over the group, at the bandwidth that was measured on its links where one was.
+        """One all-reduce over the group: see `all_reduce`."""
+        return self.all_reduce(payload_bytes).total_s
+
+    def all_reduce(self, payload_bytes: float) -> CollectiveCost:
+        """One all-reduce over the group: by the kernel an engine picks inside a node, by NCCL over several.
 
         Raises IndivisibleError where the last node would not be full, OutOfRangeError without a network to cross.
         """
         link, network = self._links
-        if self.tp_size <= self.gpus_per_node:
-            return ring_all_reduce(payload_bytes, self.tp_size, link).total_s
+        if not self.crosses:
+            return picked_all_reduce(payload_bytes, self.tp_size, link)
         local = self.gpus_per_node
         nodes = require_divides("tp_size", self.tp_size, "gpus_per_node", local)
         if network is None:
             raise OutOfRangeError("tp_size", self.tp_size, f"crosses a node of {local}; name the network")
-        return hierarchical_all_reduce(payload_bytes, local, nodes, link, network).total_s + self.crossing_s
+        levels = hierarchical_all_reduce(payload_bytes, local, nodes, link, network)
+        both = levels.inside.plus(levels.network)
+        return replace(both, base_s=both.base_s + self.crossing_s)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Ignored: noise that moves from rank to rank, and work that could be distributed 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from core.collectives.cost import CollectiveCost, ring_all_reduce
@@ -67,7 +67,7 @@ def slowed_link(link: LinkSpec, slowdown: Number) -> LinkSpec:
 
     β / σ
     """
-    return replace(link, bandwidth_bytes_per_s=link.bandwidth_bytes_per_s / float(slowdown))
+    return link.scaled(1 / float(slowdown))
 
 
 def uneven_ring_all_reduce(payload_bytes: float, hops: Sequence[LinkSpec]) -> CollectiveCost:

@@ -11,6 +11,7 @@ from core.collectives.cost import as_measured, one_shot_all_reduce
 from core.comm_cost.bill import Step, balance_payload_bytes, bill, weight_streaming_s
 from core.comm_cost.break_even import crossover_hidden_size
 from core.comm_cost.expert_parallel import expected_distinct_ranks, expert_parallel_bill
+from core.comm_cost.measured import measured_time_s, series_of
 from core.comm_cost.node_boundary import node_bill
 from core.comm_cost.remedies import overlap_break_even
 from core.course.start_here import ridge_tokens
@@ -21,6 +22,7 @@ from core.pipeline_bubble.bubble import bubble_fraction, bubble_overhead, microb
 from core.specs import MoeSpec
 from core.steps.speculation import expected_speedup
 from core.strategy.training.memory import model_states
+from runtime.measurements import measured_all_reduces
 from tests.each import each
 
 PLAIN = ("llama-3-8b", "llama-3-70b", "llama-3.1-405b", "llama-2-7b", "codellama-13b", "mistral-7b")
@@ -30,11 +32,18 @@ RANKS = (2, 4, 8)
 
 
 def _ring(payload_bytes: float, ranks: int, over) -> tuple[float, float]:
-    """Waiting and moving of one all-reduce, hop by hop: each sends one chunk, all around but one, twice."""
+    """Waiting and moving of one all-reduce, hop by hop: each sends one chunk, all around but one, twice.
+
+    Over a link whose rings were timed, what the table of measurements has between two payloads.
+    """
     waits, moved = over.base_s, 0.0
     for _ in (*range(1, ranks), *range(1, ranks)):
         waits += over.latency_s
         moved += payload_bytes / ranks / over.bandwidth_bytes_per_s
+    if over.rings:
+        points = series_of(measured_all_reduces(), over.measured_series, ranks)
+        payload = min(max(payload_bytes, points[0].payload_bytes), points[-1].payload_bytes)
+        return waits, max(moved, measured_time_s(points, payload) - waits)
     return waits, moved + over.ramp * (waits * moved) ** 0.5
 
 

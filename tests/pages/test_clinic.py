@@ -7,11 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.clinic import CASES, examine
 from core.clinic.hang import TESTS
-from runtime.measurements import measured_all_reduces
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
-POINTS = measured_all_reduces()
-ALL = [examine(key, POINTS) for key in CASES]
+ALL = [examine(key) for key in CASES]
 
 
 def opened(**query) -> AppTest:

@@ -203,5 +203,5 @@ def test_the_planners_step_can_be_worked_out_from_the_plan_alone():
     said = text(visit())
     itl_ms = float(re.search(r"Between two tokens\s+#### (\S+) ms", said)[1])
     reached, layer_us = re.search(r"reaches (\d+) % of it and a plain layer takes (\S+) µs", said).groups()
-    comm_ms = float(re.search(r"(\S+) ms on NVLink", said)[1])
+    comm_ms = float(re.search(r"(\S+) µs on NVLink", said)[1]) / 1e3
     assert 7.36 / 8 / (int(reached) / 100) + 32 * float(layer_us) / 1e3 + comm_ms == pytest.approx(itl_ms, rel=0.01)

@@ -61,7 +61,7 @@ def test_a_row_is_told_in_spanish_with_its_numbers(spanish):
     )
     assert catalog_words.told(link.source).startswith("1\u202f800 GB/s en los dos sentidos, la mitad")
     assert Prose({"said": "{{link.name}}"}, {"link": network}).text("said") == "PCIe 4 x16, sin P2P"
-    assert catalog_words.told(LINKS["ethernet-10g-lab"].name) == "10 GbE, de servilleta"
+    assert catalog_words.told(LINKS["ethernet-10g-lab"].name) == "10 GbE, aproximado"
 
 
 def test_a_release_keeps_its_point(spanish):
@@ -72,9 +72,9 @@ def test_a_release_keeps_its_point(spanish):
 
 
 def test_a_strategy_and_what_a_plan_pays_its_links_are_told(spanish):
-    paid = LinkBill("all-reduces", "NVLink, napkin", 64, 8192, 1e-3, 1e-3)
+    paid = LinkBill("all-reduces", "NVLink, rough", 64, 8192, 1e-3, 1e-3)
     fields = {"plan": Strategy(), "bill": paid}
-    assert Prose({"said": "{{plan.name}}; {{bill.link}}"}, fields).text("said") == "una GPU; NVLink, de servilleta"
+    assert Prose({"said": "{{plan.name}}; {{bill.link}}"}, fields).text("said") == "una GPU; NVLink, aproximado"
 
 
 def test_a_short_name_leaves_out_a_remark_and_no_half_of_a_bracket(spanish):

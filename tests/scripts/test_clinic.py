@@ -7,7 +7,6 @@ import pytest
 
 from core.clinic import CASES, examine
 from core.clinic.hang import CAUSES, own_test
-from runtime.measurements import measured_all_reduces
 from scripts.clinic import main
 
 
@@ -18,7 +17,7 @@ def run(capsys, *arguments: str) -> dict:
 
 @pytest.mark.parametrize("key", CASES)
 def test_a_case_is_the_pages_own(capsys, key):
-    case, printed = examine(key, measured_all_reduces()), run(capsys, key)
+    case, printed = examine(key), run(capsys, key)
     assert {name: row["value"] for name, row in printed["figures"].items()} == {
         figure.name: figure.value for figure in case.figures
     }
@@ -56,7 +55,7 @@ def test_three_waits_for_one_slow_rank(capsys):
 
 
 def test_a_hang_is_read_from_standard_input(capsys, monkeypatch):
-    text = "\n".join(examine("silent_init", measured_all_reduces()).log).encode()
+    text = "\n".join(examine("silent_init").log).encode()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
     found = run(capsys, "--hang", "-")
     assert found["next_test"]["key"] == "p2p"
@@ -84,7 +83,7 @@ def test_what_it_cannot_do_is_one_line_and_status_2(capsys, arguments):
 
 def test_the_cure_stands_beside_a_causes_code(capsys, monkeypatch):
     """Copies that never arrive: ACS or the IOMMU is in the way, and turning P2P off is the test."""
-    text = "\n".join(examine("silent_init", measured_all_reduces()).log).encode()
+    text = "\n".join(examine("silent_init").log).encode()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
     main(["--hang", "-"])
     out = capsys.readouterr().out

@@ -30,8 +30,8 @@ def test_the_boundary_of_a_fast_link_is_told_as_the_nvlink_domain(stem, language
 
 CLAIMS = {
     ("strategy", "memory.paid"): {
-        "en": "the rank at a node's edge sends",
-        "es": "el rango del borde de un nodo envía",
+        "en": "go around rings that cross nodes",
+        "es": "dan la vuelta por anillos que cruzan nodos",
     },
     ("comm_cost", "see.reading_prefill"): {
         "en": "{{mfu|%0}} of the data sheet",
@@ -68,7 +68,6 @@ CLAIMS = {
     ("placement", "remark.across_group"): dict.fromkeys(("en", "es"), "{{held.p90_error|%0}}"),
     # the ring and the engine's kernel differ by two thirds: no price of one stands without the other's
     ("comm_cost", "bench.nodes"): dict.fromkeys(("en", "es"), "{{inside_picked.comm_s|ms}}"),
-    ("placement", "remark.all_reduces_kernel"): dict.fromkeys(("en", "es"), "{{bill.kernel_s|s}}"),
     ("placement", "limits.body"): dict.fromkeys(("en", "es"), "{{kernel_saves|%0}}"),
 }
 

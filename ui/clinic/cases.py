@@ -8,7 +8,6 @@ import streamlit as st
 from core.clinic import CASES, examine
 from core.clinic.answers import Answers
 from core.clinic.case import Bars, Case, Histogram, Lines, Picture
-from runtime.measurements import measured_all_reduces
 from ui.clinic import charts, rows, words
 from ui.figures.frames import Row, as_row
 from ui.page import Page
@@ -30,7 +29,7 @@ CasesPage = Page[CasesQuestion]
 @st.cache_resource(max_entries=1)
 def every_case() -> list[Case]:
     """Return all cases: the same for every visitor, for the seed is fixed."""
-    return [examine(key, measured_all_reduces()) for key in CASES]
+    return [examine(key) for key in CASES]
 
 
 def open_case(page: CasesPage) -> Case:

@@ -88,6 +88,7 @@ def payload_bands(bands: Iterable[Row], payload_bytes: float, release: str, look
         "one stage": palette.primary,
         "two stages": palette.compute,
         "half butterfly": palette.second_ground,
+        "FlashInfer": palette.second_ground,
         "symmetric memory": palette.hatch_ground,
         "NCCL": palette.ground,
     }

@@ -3,14 +3,15 @@
 from dataclasses import replace
 from itertools import pairwise
 
-from core.collectives.custom_all_reduce import RULES, Decision, Machine, Rule, kernel, world_sizes
+from core.collectives.custom_all_reduce import RULES, Decision, Machine, Rule, world_sizes
 from core.collectives.releases import RELEASES_READ
+from core.collectives.who_sums import who_sums
 from runtime.kept import kept
 from runtime.prose import said
 from runtime.rows import Row
 
 SIZES = tuple(2**power for power in range(9, 27))
-RELEASES = ("0.3.0", "0.4.1", "0.10.1", "0.10.2", "0.11.0", "0.28.0", RELEASES_READ[-1])
+RELEASES = ("0.3.0", "0.4.1", "0.10.1", "0.10.2", "0.11.0", "0.17.0", "0.28.0", "0.29.0", RELEASES_READ[-1])
 """The releases drawn: those on which something turns, and the newest read."""
 
 ARCHITECTURES = {
@@ -65,7 +66,7 @@ def _bands(machine: Machine, index: int) -> list[Row]:
     """One release's ways, cut where they change: at powers of two, or 16 bytes to either side of one."""
     drawn: list[Row] = []
     for low, high in pairwise(SIZES):
-        way = kernel(machine, low + 16)
+        way = who_sums(machine, low + 16).kernel
         if drawn and drawn[-1].kernel == way:
             drawn[-1].high_bytes = high
         else:

@@ -7,8 +7,9 @@ from core.clinic.cross_node import STALL_CHANCE, STALL_S
 from core.clinic.hang import HangState
 from core.clinic.hang_log import HangLog
 from core.clinic.three_waits import ONE_TOKEN, PIPELINE, RING, TP, Knob, responses
-from core.collectives.custom_all_reduce import CAPS_SINCE, SYMMETRIC_MEMORY_DEFAULT_SINCE, Decision, kernel
+from core.collectives.custom_all_reduce import CAPS_SINCE, SYMMETRIC_MEMORY_DEFAULT_SINCE, Decision
 from core.collectives.releases import RELEASES_READ
+from core.collectives.who_sums import who_sums
 from core.steps.jitter import exponential_max_quantile, harmonic
 from runtime.kept import kept
 from runtime.prose import Prose, said
@@ -44,7 +45,7 @@ def fields(
         "scenario": knob.scenario,
         "rows": rows,
         "payload_bytes": payload_bytes,
-        "kernel": kernel(decision.machine, payload_bytes),
+        "kernel": who_sums(decision.machine, payload_bytes).kernel,
         "messages_a_stall": round(1 / STALL_CHANCE),
         "stall_s": STALL_S,
         **_straggler_fields(knob),

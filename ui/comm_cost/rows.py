@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from math import nan
 
 from core import units
-from core.collectives.cost import CollectiveCost, as_measured
+from core.collectives.cost import CollectiveCost
 from core.comm_cost.asked import AskedBill
 from core.comm_cost.bill import Bill, Step
+from core.comm_cost.kernels import large_bytes_per_s
 from core.comm_cost.measured import MeasuredPoint, measured_bill
 from core.comm_cost.readings import Reading
 from core.errors import OutOfRangeError
@@ -113,8 +114,7 @@ def terms(link: LinkSpec, kernel: str = "ring", priced: Bill | None = None) -> s
 
     A kernel's stage takes longer with every rank that it reads, so its latency is that of the bill.
     """
-    measured = as_measured(link)
-    speed = bandwidth(measured.bandwidth_bytes_per_s)
+    speed = bandwidth(large_bytes_per_s(priced.step.tp_size if priced is not None else 2, link))
     if kernel != "ring" and priced is not None:
         return said(
             "comm_cost",

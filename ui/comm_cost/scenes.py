@@ -10,6 +10,7 @@ import streamlit as st
 from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import readings, two_way
 from core.links.nccl_tests import Table, read_tables
+from core.placement.reached import reached
 from core.steps import view as views
 from runtime.measurements import example_paste
 from runtime.prose import said
@@ -46,6 +47,13 @@ def count(page: Page[Any], view: views.View, points: Sequence[MeasuredPoint], wa
         page.note("count.payload", "count.latency", f"count.bandwidth{of}", "count.bill")
         with st.container(key="aside_share"):
             page.note(f"count.share{of}")
+
+
+def served(page: Page[Any], view: views.View) -> None:
+    """What a served engine reaches beside the lab's speed-up; a wall has no room for it."""
+    found = reached(view.scenario)
+    if found is not None and not page.look.present:
+        page.say(f"question.reached_{found.because}")
 
 
 def break_it(page: Page[Any], slip: str, view: views.View, points: Sequence[MeasuredPoint]) -> None:

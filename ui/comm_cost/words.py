@@ -19,6 +19,7 @@ from core.comm_cost.measured import MeasuredPoint
 from core.comm_cost.readings import readings
 from core.models.parameters import active_parameters, distinct_expert_fraction
 from core.models.weights import held_weight_bytes, read_weight_bytes, step_weight_bytes
+from core.placement.reached import reached
 from core.sharding_math.step_ledger import sums_a_layer
 from core.specs import LinkSpec
 from core.steps.model import MFU, decode_step_s
@@ -60,7 +61,7 @@ def side(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Row:
 
 def kernel_key(kernel: str) -> str:
     """A kernel as the name of a block: `one_stage`; NCCL's is the ring."""
-    return "ring" if kernel == "NCCL" else kernel.replace(" ", "_")
+    return "ring" if kernel == "NCCL" else kernel.lower().replace(" ", "_")
 
 
 @kept
@@ -85,6 +86,7 @@ def fields(view: View, own: AskedBill, points: Sequence[MeasuredPoint]) -> Mappi
         "lab_near_link": napkin.link,
         "lab_link": napkin.network,
         "timed_network": timed,
+        "reached": reached(view.scenario),
         "rule": rule(view),
         "broken": "; ".join(view.broken),
         "allowed": ", ".join(map(str, view.allowed)),

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from core import catalog
 from core.collectives.cost import as_measured
+from core.collectives.releases import RELEASES_READ
 from core.comm_cost import bill as bills
 from core.comm_cost.kernels import picked_bill
 from core.errors import remark
@@ -87,7 +88,12 @@ def _kernel() -> Mapping[str, object]:
     """What an engine's kernel saves of a token's rings, where it saves most: one sequence over eight GPUs."""
     step, link = bills.Step(catalog.model("llama-3-8b"), tp_size=8), catalog.link("nvlink-4")
     saves = 1 - picked_bill(step, link).bill.comm_s / bills.bill(step, as_measured(link)).comm_s
-    return {"kernel_ranks": step.tp_size, "kernel_link": short_name(link), "kernel_saves": saves}
+    return {
+        "kernel_release": RELEASES_READ[-1],
+        "kernel_ranks": step.tp_size,
+        "kernel_link": short_name(link),
+        "kernel_saves": saves,
+    }
 
 
 def _answer(placement: Placement, plan: Plan | None) -> str:
@@ -96,12 +102,23 @@ def _answer(placement: Placement, plan: Plan | None) -> str:
     return plan.layout.name if plan.fits else said("placement", "says.does_not_fit", name=plan.layout.name)
 
 
+_MADE_BY: Mapping[str, str] = {
+    "NCCL": "",
+    "FlashInfer": "_flashinfer",
+    "symmetric memory": "_symmetric_memory",
+    **dict.fromkeys(("one stage", "two stages", "half butterfly"), "_kernel"),
+}
+"""The end of the block that says who makes a plan's all-reduces; NCCL's are said without."""
+
+
 def _links(plan: Plan | None) -> str:
     """What each link is paid for one token."""
     if plan is None or plan.timing is None:
         return "–"
-    codes = ((bill, slug(bill.what) + ("_kernel" if bill.kernel_s else "")) for bill in plan.timing.bill)
-    sent = ((bill, remark(f"placement.{code}", bill=bill)) for bill, code in codes)
+    sent = (
+        (bill, remark(f"placement.{slug(bill.what)}{_MADE_BY[bill.kernel]}", bill=bill))
+        for bill in plan.timing.bill
+    )
     paid = [worded(remark("placement.link_bill", bill=bill, sent=what)) for bill, what in sent]
     return "; ".join(paid) or said("placement", "says.nothing_sent")
 

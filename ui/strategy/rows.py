@@ -36,14 +36,14 @@ def memory_ends(asked: Held) -> list[Row]:
 
 @kept
 def saved_and_paid(asked: Held) -> list[Row]:
-    """Every strategy but DDP: what it saves to the left of zero; what every one sends to the right."""
+    """Every strategy but DDP: what it saves to the left of zero; what is sent a sequence to the right."""
     sides = side_by_side(asked)
     rows: list[tuple[object, ...]] = []
     for one in sides:
         name, saved = named("strategy", one.name), (sides[0].memory.total - one.memory.total) / GB
         rows.append((name, "saved", -saved, 0.0, said("strategy", "says.memory_that_ddp_would")))
-        for sent, start, end in stacked((each, each.sent_bytes / GB) for each in one.transfers):
-            where = ACROSS if sent.crosses_nodes(asked.gpus_per_node) else INSIDE
+        for sent, start, end in stacked((each, each.sent_bytes / GB) for each in one.sent):
+            where = ACROSS if sent.crosses_nodes else INSIDE
             why = f"{sent.axis.upper()} {sent.op.replace('_', '-')}: {named('strategy', sent.why)}"
             rows.append((name, where, start, end, why))
     return table("strategy what start_gb end_gb why", rows)

@@ -11,7 +11,7 @@ from core.strategy.disaggregation import Handoff
 from core.strategy.flips import Flip
 from core.strategy.picker import Answer
 from core.strategy.training.choice import ACCUMULATED, RESERVED_BYTES, WITHIN_ERROR
-from core.strategy.training.side_by_side import PAPER_PARAMETERS, PAPER_RANKS, Held, paper_gb
+from core.strategy.training.side_by_side import PAPER_PARAMETERS, PAPER_RANKS, Held, paper_gb, side_by_side
 from core.units import GB
 from runtime.catalog_words import short_name, told
 from runtime.kept import kept, kept_of
@@ -40,6 +40,7 @@ def memory_fields(held: Held) -> Mapping[str, object]:
     """What a rank holds under each strategy, and who sends most."""
     ends, rows = memory_ends(held), saved_and_paid(held)
     dearest = max(sums(held), key=lambda one: one.right_gb)
+    ddp = sums(held)[0]
     across = [row for row in rows if row.strategy == dearest.strategy and row.what == ACROSS]
     fitting = sum(not end.short for end in ends)
     names = ("paper_ddp", "paper_one", "paper_two", "paper_three")
@@ -52,6 +53,9 @@ def memory_fields(held: Held) -> Mapping[str, object]:
         "capacity": held.capacity_bytes,
         "ddp_total": ends[0].in_words,
         "dear": dearest,
+        "ddp_paid": ddp.paid,
+        "most_sequences": max(one.sequences for one in side_by_side(held)),
+        "fewest_sequences": min(one.sequences for one in side_by_side(held)),
         "dear_across": GB * sum(row.end_gb - row.start_gb for row in across),
     }
 

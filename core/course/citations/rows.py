@@ -5,6 +5,7 @@ claim stands from `since` to before `until`, releases of the package; outside of
 """
 
 from core.collectives import custom_all_reduce as kernel
+from core.collectives.who_sums import FLASHINFER_ALONE_SINCE
 from core.course.citations import kernels, starts
 from core.course.citations.claim import Citation, Source
 from core.course.citations.predicates import Defined, Is, Never, Says
@@ -27,7 +28,7 @@ _CUSTOM, _CAPS = f"{_COMMS}/custom_all_reduce.py", f"{_COMMS}/all_reduce_utils.p
 _CUDA, _STATE = f"{_COMMS}/cuda_communicator.py", "distributed/parallel_state.py"
 _LINEAR, _QUANTISED = "model_executor/layers/linear.py", "model_executor/layers/quantization"
 _START = "CustomAllreduce.__init__"
-_OURS = "core/collectives/custom_all_reduce.py"
+_OURS, _SUMS = "core/collectives/custom_all_reduce.py", "core/collectives/who_sums.py"
 _ROOMS, _LOGS, _REFUSES = (
     "content/en/reading_rooms.md",
     "core/startup_log/figures.py",
@@ -95,7 +96,8 @@ _VLLM = (
      "core/clinic/kernel_off.py", "0.11.0"),
     ("symmetric_on", "envs.py", "", _env("VLLM_ALLREDUCE_USE_SYMM_MEM", "1"), _OURS,
      kernel.SYMMETRIC_MEMORY_DEFAULT_SINCE),
-    ("flashinfer_on", "envs.py", "", _env("VLLM_ALLREDUCE_USE_FLASHINFER", "1"), _ROOMS, "0.31.0"),
+    ("flashinfer_on", "envs.py", "", _env("VLLM_ALLREDUCE_USE_FLASHINFER", "1"), _SUMS,
+     FLASHINFER_ALONE_SINCE),
     ("nccl_symmetric_off", "envs.py", "", _env("VLLM_USE_NCCL_SYMM_MEM", "0"), _ROOMS, "0.11.0"),
     ("dispatch", _CUDA, "CudaCommunicator.all_reduce",
      Says("should_nccl_symm_mem_allreduce", "qr_comm.should_quick_allreduce", "fi_ar_comm.all_reduce",
@@ -168,6 +170,15 @@ _VLLM = (
      "0.31.0"),
     ("initialise", _STATE, "initialize_model_parallel",
      Says("data_parallel_size", "pipeline_model_parallel_size", "tensor_model_parallel_size"), _ROOMS),
+    ("initialise_context", _STATE, "initialize_model_parallel",
+     Says("data_parallel_size, pipeline_model_parallel_size, prefill_context_model_parallel_size,"
+          " tensor_model_parallel_size"), _ROOMS, "0.28.0"),
+    ("flashinfer_most", "compilation/passes/fusion/allreduce_rms_fusion.py", "FI_ALLREDUCE_FUSION_MAX_SIZE_MB",
+     Says("90: {2: 64, 4: 2, 8: 0.5}"), _SUMS, "0.28.0"),
+    ("flashinfer_fused", "config/vllm.py", "", Says("'fuse_allreduce_rms': enable_allreduce_rms_fusion"), _SUMS,
+     "0.28.0"),
+    ("switch_sums", f"{_COMMS}/symm_mem.py", "SymmMemCommunicator.all_reduce",
+     Says("torch.ops.symm_mem.multimem_all_reduce_"), _SUMS, "0.28.0"),
     ("log_weights", "v1/worker/gpu_model_runner.py", "", Says("Model loading took %s GiB memory and %.6f seconds"),
      _LOGS,
      "0.11.0"),

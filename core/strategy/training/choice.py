@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from core.collectives.cost import as_measured
+from core.comm_cost.kernels import large_bytes_per_s
 from core.errors import Remark, ShardlabError, divisors, remark, require_positive
 from core.models.parameters import count_parameters
 from core.placement.cluster import ClusterSpec
@@ -47,6 +48,12 @@ class TrainingDemand:
 
     def __post_init__(self) -> None:
         require_positive(sequences=self.sequences, sequence_tokens=self.sequence_tokens)
+
+    def grown(self, gpus: int) -> "TrainingDemand":
+        """The batch that ACCUMULATED microbatches on every GPU make, where it may grow and is smaller."""
+        if not self.may_grow:
+            return self
+        return replace(self, sequences=gpus * max(ACCUMULATED, -(-self.sequences // gpus)))
 
     def microbatches(self, dp_size: int) -> int:
         """Of one sequence each, on every data-parallel rank; 0 where there are more ranks than sequences."""
@@ -140,8 +147,10 @@ class TrainingChoice:
 def choose(model: ModelSpec, cluster: ClusterSpec, demand: TrainingDemand) -> TrainingChoice:
     """Judge the cluster's compositions: of each TP × PP × EP, the stages of ZeRO up to the first that fits.
 
-    A higher stage would send as much or more; whole layers are recomputed only where plain DDP does not fit.
+    A higher stage would send as much or more; whole layers are recomputed only where plain DDP does not fit. A
+    batch that may grow is grown once, so that every composition's step is of as many sequences.
     """
+    demand = demand.grown(cluster.gpus)
     plans = [plan for one in cuts(model, cluster.gpus) for plan in _until_it_fits(model, cluster, demand, one)]
     return TrainingChoice(model, cluster, demand, tuple(plans))
 
@@ -261,5 +270,5 @@ def transfer_link(transfer: Transfer, cluster: ClusterSpec, strategy: Strategy) 
     if transfer.op == "all_to_all":
         return port
     members = max(1, cluster.island * transfer.ranks // span)
-    together = min(inner.bandwidth_bytes_per_s, members * port.bandwidth_bytes_per_s)
+    together = min(large_bytes_per_s(members, inner), members * port.bandwidth_bytes_per_s)
     return replace(port, bandwidth_bytes_per_s=max(port.bandwidth_bytes_per_s, together))

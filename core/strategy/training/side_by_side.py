@@ -6,11 +6,12 @@ from functools import lru_cache
 from math import gcd
 
 from core.errors import ShardlabError
+from core.ledger import Op
 from core.specs import ModelSpec
 from core.strategy.training.choice import fullest_rank
 from core.strategy.training.layout import Recompute, Strategy
 from core.strategy.training.memory import Job, TrainingMemory, model_states
-from core.strategy.training.traffic import Transfer, training_traffic
+from core.strategy.training.traffic import Axis, training_traffic
 from core.units import GB
 
 PAPER_PARAMETERS, PAPER_RANKS = 7.5e9, 64
@@ -30,12 +31,32 @@ class Held:
 
 
 @dataclass(frozen=True)
+class SentASequence:
+    """Bytes of one kind that all ranks together send for each sequence of a step."""
+
+    axis: Axis
+    op: Op
+    why: str
+    crosses_nodes: bool
+    sent_bytes: float
+
+
+@dataclass(frozen=True)
 class Side:
-    """One strategy: its fullest rank, and what a rank of the first stage sends in a step, inside the node first."""
+    """One strategy: its fullest rank, the sequences of its step, and what is sent for each, inside the node first.
+
+    Steps differ in how many sequences they take, as data-parallel ranks do: what they send is compared by one.
+    """
 
     name: str
     memory: TrainingMemory
-    transfers: tuple[Transfer, ...]
+    sequences: int
+    sent: tuple[SentASequence, ...]
+
+    @property
+    def sent_bytes(self) -> float:
+        """What all ranks together send for one sequence."""
+        return sum(one.sent_bytes for one in self.sent)
 
 
 @lru_cache(maxsize=64)
@@ -50,8 +71,20 @@ def _sides(asked: Held) -> Iterator[Side]:
             memory = fullest_rank(asked.model, one, asked.job)
         except ShardlabError:
             continue
-        sent = training_traffic(asked.model, one, asked.job)
-        yield Side(name, memory, tuple(sorted(sent, key=lambda each: each.crosses_nodes(asked.gpus_per_node))))
+        sequences = one.dp_size * asked.job.microbatches * asked.job.sequences
+        yield Side(name, memory, sequences, _sent_a_sequence(asked, one, sequences))
+
+
+def _sent_a_sequence(asked: Held, strategy: Strategy, sequences: int) -> tuple[SentASequence, ...]:
+    """Every rank's traffic of a step, stage by stage, over its sequences; what stays in a node comes first."""
+    alike = strategy.tp_size * strategy.dp_size
+    sent: dict[tuple[bool, Axis, Op, str], float] = {}
+    for stage in range(strategy.pp_size):
+        for one in training_traffic(asked.model, strategy, asked.job, stage):
+            kind = one.crosses_nodes(asked.gpus_per_node), one.axis, one.op, one.why
+            sent[kind] = sent.get(kind, 0.0) + alike * one.sent_bytes / sequences
+    inside_first = sorted(sent.items(), key=lambda item: item[0][0])
+    return tuple(SentASequence(*kind[1:], kind[0], sent_bytes) for kind, sent_bytes in inside_first)
 
 
 def _compositions(asked: Held) -> Iterator[tuple[str, Strategy]]:

@@ -12,18 +12,15 @@ from core.errors import UnknownNameError
 from core.models.weights import read_weight_bytes
 from core.units import GIB
 from runtime import content
-from runtime.measurements import measured_all_reduces
-
-POINTS = measured_all_reduces()
 
 
 def figure(key: str, name: str) -> float:
-    return examine(key, POINTS).figure(name).value
+    return examine(key).figure(name).value
 
 
 @pytest.mark.parametrize("key", CASES)
 def test_a_case_has_one_truth_among_plausible_diagnoses(key):
-    case = examine(key, POINTS)
+    case = examine(key)
     assert case.key == key
     assert case.truth in case.candidates
     assert len(set(case.candidates)) == len(case.candidates) >= 4
@@ -34,24 +31,24 @@ def test_a_case_has_one_truth_among_plausible_diagnoses(key):
 def test_a_case_is_the_same_each_time(key):
     """The seed is fixed, so that a figure on a slide is the figure on the page."""
     assert SEED == 7
-    assert examine(key, POINTS) == examine(key, POINTS)
+    assert examine(key) == examine(key)
 
 
 @pytest.mark.parametrize("key", CASES)
 def test_a_figure_is_named_once_and_is_a_number(key):
-    figures = examine(key, POINTS).figures
+    figures = examine(key).figures
     assert len({figure.name for figure in figures}) == len(figures)
     assert all(figure.value >= 0 and figure.text for figure in figures)
 
 
 def test_the_truth_is_not_always_in_the_same_place():
-    places = [case.candidates.index(case.truth) for case in (examine(key, POINTS) for key in CASES)]
+    places = [case.candidates.index(case.truth) for case in (examine(key) for key in CASES)]
     assert max(places.count(place) for place in places) <= len(places) / 2
 
 
 def test_seven_ranks_wait_for_the_slow_one_and_it_waits_for_nobody():
     """70B over 8 H100: 139 GB / 8 / 3.35 TB/s = 5.19 ms a rank; a quarter more is 1.30 ms, and that is the wait."""
-    case = examine("slow_rank", POINTS)
+    case = examine("slow_rank")
     kernels = [segment.amount for segment in case.symptom.segments]
     assert min(kernels) == kernels[5] == pytest.approx(figure("slow_rank", "comm"))
     assert kernels[0] - kernels[5] == pytest.approx(0.25 * 5.187e-3, rel=1e-3)
@@ -59,10 +56,10 @@ def test_seven_ranks_wait_for_the_slow_one_and_it_waits_for_nobody():
 
 
 def test_one_slow_gpu_of_eight_costs_more_than_an_eighth_of_its_slowness():
-    """The average would lose 3.1 %; the step is 15.8 % longer, which is 0.158 / 1.158 of eight GPUs."""
+    """The average would lose 3.1 %; 1.30 ms of 5.19 + 160 × 7.5 µs is 20.3 %, 0.203 / 1.203 of eight GPUs."""
     longer = figure("slow_rank", "longer")
     assert figure("slow_rank", "mean_slowdown") == pytest.approx(0.25 / 8)
-    assert longer == pytest.approx(0.158, abs=5e-4)
+    assert longer == pytest.approx(0.203, abs=5e-4)
     assert figure("slow_rank", "lost_gpus") == pytest.approx(8 * longer / (1 + longer))
 
 
@@ -72,35 +69,35 @@ def test_leaving_the_slow_gpu_out_with_three_others_is_worse_than_keeping_it():
 
 def test_messages_over_the_network_make_a_rare_stall_common():
     """160 all-reduces of 2 network steps, by 16 GPUs: 5,120 messages; 3 in a million each is 1.5 % of the steps."""
-    across_s = examine("cross_node", POINTS).model.total("across")
+    across_s = examine("cross_node").model.total("across")
     assert figure("cross_node", "network_bytes_share") == pytest.approx(
         figure("cross_node", "network_bytes_time") / across_s
     )
     assert figure("cross_node", "messages") == 160 * 2 * 16
     assert figure("cross_node", "hit") == pytest.approx(1 - (1 - 3e-6) ** 5120)
-    assert figure("cross_node", "p99") > 0.2 > 10 * figure("cross_node", "p50")
+    assert figure("cross_node", "p99") > 0.2 > 7 * figure("cross_node", "p50")
 
 
 def test_a_pipeline_across_the_nodes_brings_back_both_quantiles():
     assert figure("cross_node", "piped_p99") < figure("cross_node", "p50")
-    assert figure("cross_node", "piped_messages") == 8
+    assert figure("cross_node", "piped_messages") == 2 * 8, "activations and residual, from each of eight"
 
 
 def test_a_histogram_holds_every_step():
     shares = {}
-    for cut in examine("cross_node", POINTS).fix.bins:
+    for cut in examine("cross_node").fix.bins:
         shares[cut.series] = shares.get(cut.series, 0) + cut.share
     assert shares == pytest.approx({"across": 1, "piped": 1})
 
 
 def test_a_pipeline_alone_gives_no_token_sooner_than_one_gpu():
-    """Four stages of a quarter each are one GPU's time, and three hops on top."""
+    """Four stages of a quarter each are one GPU's time, and three hops of two rows on top."""
     alone, token = figure("starved_pipeline", "alone"), figure("starved_pipeline", "token")
     assert alone < token < 1.02 * alone
     assert figure("starved_pipeline", "in_flight") < 1 < figure("starved_pipeline", "filling")
     over, state_bytes = link("ib-ndr"), 2 * model("llama-3-70b").hidden_size
     hop_s = over.base_s + over.latency_s + state_bytes / over.bandwidth_bytes_per_s
-    assert figure("starved_pipeline", "hops") == pytest.approx(3 * hop_s, rel=1e-9)
+    assert figure("starved_pipeline", "hops") == pytest.approx(3 * 2 * hop_s, rel=1e-9)
 
 
 def test_the_load_on_a_stage_is_rate_times_tokens_times_stage_time():
@@ -125,11 +122,11 @@ def test_two_replicas_of_four_serve_more_than_eight_ranks_that_take_as_many():
 
 
 def test_most_of_an_all_reduce_over_eight_pcie_gpus_goes_with_its_bytes_and_is_not_drawn_as_latency():
-    """Measured on L40S: 22.4 µs with hardly any bytes, 164 µs with 64 KiB."""
-    assert figure("eight_ranks", "one_8_least") == pytest.approx(22.42e-6)
-    drawn = {part.term: part.amount for part in examine("eight_ranks", POINTS).model.segments if part.bar == "TP=8"}
-    assert drawn["latency"] == pytest.approx(64 * 22.42e-6)
-    assert drawn["bandwidth"] == pytest.approx(64 * (164.5 - 22.42) * 1e-6)
+    """L40S: 5.7 + 14 × 1.2 = 22.5 µs with hardly any bytes (22.4 measured), 164 µs with 64 KiB, as measured."""
+    assert figure("eight_ranks", "one_8_least") == pytest.approx(22.5e-6)
+    drawn = {part.term: part.amount for part in examine("eight_ranks").model.segments if part.bar == "TP=8"}
+    assert drawn["latency"] == pytest.approx(64 * 22.5e-6)
+    assert drawn["bandwidth"] == pytest.approx(64 * (164.5 - 22.5) * 1e-6)
 
 
 def test_the_cache_is_what_the_driver_leaves_after_the_weights_and_the_peak():
@@ -137,7 +134,7 @@ def test_the_cache_is_what_the_driver_leaves_after_the_weights_and_the_peak():
     peak_gib = figure("kv_too_small", "peak") / GIB
     room_gib = 23.64 * 0.9 - 14.9575 - peak_gib - 0.1
     assert figure("kv_too_small", "tokens") == int(room_gib * GIB / 131072 / 16) * 16 == 43024
-    assert f"# CPU blocks: {4 * 2**30 // (131072 * 16)}" in "\n".join(examine("kv_too_small", POINTS).log)
+    assert f"# CPU blocks: {4 * 2**30 // (131072 * 16)}" in "\n".join(examine("kv_too_small").log)
     assert figure("kv_too_small", "expected_tokens") == int((24 * 0.9 - 14.9575) * GIB / 131072 / 16) * 16
 
 
@@ -161,8 +158,8 @@ def test_the_peak_of_a_profiling_run_by_hand():
 
 
 def test_the_network_is_idle_and_more_than_half_of_the_step():
-    """64 × 233 µs = 14.9 ms, of which 64 × 6.55 µs are bytes; the step is 12.5 ms of compute beside it."""
-    assert figure("idle_network", "comm") == pytest.approx(64 * 233e-6, rel=1e-3)
+    """64 × 236 µs = 15.1 ms (233 measured), of which 64 × 6.55 µs are bytes; 12.5 ms of compute beside it."""
+    assert figure("idle_network", "comm") == pytest.approx(64 * 236.2e-6, rel=1e-3)
     assert figure("idle_network", "bytes_time") == pytest.approx(64 * 8192 / 1.25e9)
     assert figure("idle_network", "utilisation") < 0.02
     assert figure("idle_network", "comm_share") > 0.5
@@ -174,24 +171,27 @@ def test_a_link_ten_times_as_wide_saves_nothing_to_speak_of():
 
 
 def test_the_kernel_is_off_by_the_rule_that_its_machine_breaks():
-    case = examine("kernel_off", POINTS)
+    case = examine("kernel_off")
     assert case.truth == "nvlink"
     assert case.figure("custom").value < case.figure("nccl").value < case.figure("comm").value
 
 
-@pytest.mark.parametrize(("load", "four_s", "pair_s"), [("", 16.13e-6, 8.09e-6), ("many_", 109.7e-6, 18.76e-6)])
+@pytest.mark.parametrize(("load", "four_s", "pair_s"), [("", 16.13e-6, 5.61e-6), ("many_", 109.7e-6, 11.95e-6)])
 def test_four_pcie_gpus_and_two_pairs_are_compared_with_the_same_sequences(load, four_s, pair_s):
-    """Two sequences: one batch over four, one over each pair. Thirty-two of them turn the order round."""
+    """Two sequences: one batch over four, one over each pair. Thirty-two of them turn the order round.
+
+    NCCL over four, as timed; a pair has vLLM's own kernel: 5.2 µs and 8 or 128 KiB over 19.9 to 20 GB/s.
+    """
     sequences = {"": 2, "many_": 32}[load]
     read_s = read_weight_bytes(model("llama-3-8b")) / gpu("l40s").memory_bytes_per_s
     rates = sequences / (read_s / 4 + 64 * four_s), sequences / (read_s / 2 + 64 * pair_s)
     told = figure("kernel_off", f"{load}rate"), figure("kernel_off", f"pairs_{load}rate")
-    assert told == pytest.approx(rates)
+    assert told == pytest.approx(rates, rel=2e-3)
     assert (told[0] > told[1]) == (sequences == 2)
 
 
 def test_the_silent_logs_own_lines_leave_its_truth():
-    case = examine("silent_init", POINTS)
+    case = examine("silent_init")
     supported = [f.cause for f in judge_causes(read_hang("\n".join(case.log))) if f.standing == "supported"]
     assert supported == [case.truth]
 
@@ -214,14 +214,14 @@ def test_a_figure_is_written_in_its_unit(unit, value, text):
 
 
 def test_pictures_are_of_three_kinds():
-    pictures = [p for k in CASES for c in [examine(k, POINTS)] for p in (c.symptom, c.model, c.fix) if p]
+    pictures = [p for k in CASES for c in [examine(k)] for p in (c.symptom, c.model, c.fix) if p]
     assert {type(picture) for picture in pictures} == {Bars, Lines, Histogram}
 
 
 def test_an_unknown_case_a_figure_or_a_bar_is_refused_by_name():
-    case = examine("slow_rank", POINTS)
+    case = examine("slow_rank")
     with pytest.raises(UnknownNameError, match="slow_rank"):
-        examine("flu", POINTS)
+        examine("flu")
     with pytest.raises(UnknownNameError, match="step_before"):
         case.figure("temperature")
     with pytest.raises(UnknownNameError, match="rank 7"):

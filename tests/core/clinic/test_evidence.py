@@ -14,9 +14,6 @@ from core.clinic.hang import judge_causes
 from core.clinic.hang_log import read_hang
 from core.clinic.kernel_off import MACHINE
 from core.collectives.custom_all_reduce import decide
-from runtime.measurements import measured_all_reduces
-
-POINTS = measured_all_reduces()
 
 
 def of(case: Case, name: str) -> float:
@@ -100,7 +97,7 @@ FITS: Mapping[str, Mapping[str, Callable[[Case], bool]]] = {
 
 @pytest.mark.parametrize("key", CASES)
 def test_the_evidence_leaves_exactly_the_keyed_answer(key):
-    case = examine(key, POINTS)
+    case = examine(key)
     assert set(FITS[key]) == set(case.candidates)
     assert [name for name in case.candidates if FITS[key][name](case)] == [case.truth]
 
@@ -109,21 +106,21 @@ def test_the_evidence_leaves_exactly_the_keyed_answer(key):
 @pytest.mark.parametrize("seed", range(8))
 def test_a_case_drawn_anew_leaves_the_keyed_answer_too(key, seed):
     """The two that are drawn at random: the answer is in the fault, not in the one patient that is shown."""
-    case = CASES[key](POINTS, np.random.default_rng(seed))
+    case = CASES[key](np.random.default_rng(seed))
     assert [name for name in case.candidates if FITS[key][name](case)] == [case.truth]
 
 
 def test_the_log_of_a_kernel_that_is_off_holds_no_line_from_behind_the_rule_that_stops_it():
     """A release asks for NVLink before it tests copies, and only the test writes of its cache."""
     checks = [check.rule.key for check in decide(MACHINE).checks]
-    assert checks[-1] == examine("kernel_off", POINTS).truth
+    assert checks[-1] == examine("kernel_off").truth
     assert "p2p" not in checks
-    assert not log_names(examine("kernel_off", POINTS), "cache")
+    assert not log_names(examine("kernel_off"), "cache")
 
 
 def test_a_full_pipeline_and_a_tp_step_are_compared_with_the_same_sequences_in_flight():
     """Five sequences fill four stages: 96 tokens a second; five in one TP step of 12.2 ms are 410."""
-    case = examine("starved_pipeline", POINTS)
+    case = examine("starved_pipeline")
     step_s = of(case, "filling") / of(case, "wide_full_rate")
     assert step_s == pytest.approx(of(case, "wide_token"), rel=0.05)
     assert of(case, "wide_full_rate") > 4 * of(case, "full_rate")
@@ -138,7 +135,7 @@ def test_a_full_pipeline_and_a_tp_step_are_compared_with_the_same_sequences_in_f
 
 def test_a_cases_latency_is_that_of_all_its_sums():
     """64 all-reduces of Llama-3-8B: less than all communication, more than one."""
-    case = examine("kernel_off", POINTS)
+    case = examine("kernel_off")
     parts = {(one.bar, one.term): one.amount for one in case.fix.segments}
     for bar in {bar for bar, _ in parts}:
         assert parts[bar, "latency"] > 64 * 1e-6
@@ -147,5 +144,5 @@ def test_a_cases_latency_is_that_of_all_its_sums():
 
 def test_what_others_saw_on_eight_ranks_is_as_they_printed_it():
     """Source: distributed-llama's table of Raspberry Pi 4B, Llama-2-7B."""
-    case = examine("eight_ranks", POINTS)
+    case = examine("eight_ranks")
     assert (of(case, "seen_4"), of(case, "seen_8")) == (0.4940, 0.5882)

@@ -12,15 +12,19 @@ from core.collectives.custom_all_reduce import (
     SYMMETRIC_MEMORY_CAPS,
     Machine,
     decide,
-    kernel,
     max_bytes,
 )
 from core.collectives.releases import RELEASES_READ
+from core.collectives.who_sums import who_sums
 from core.errors import OutOfRangeError
 from core.units import KIB, MIB
 from tests.each import each
 
 CASES = os.environ.get("SHARDLAB_CASES")
+
+
+def kernel(machine: Machine, payload_bytes: int) -> str:
+    return who_sums(machine, payload_bytes).kernel
 
 
 def stopped(machine: Machine) -> str | None:
@@ -127,7 +131,7 @@ def test_symmetric_memory_lowers_the_cap_from_0_11_by_default():
 @pytest.mark.parametrize(("capability", "world_size", "most"), [("9.0", 4, 32), ("9.0", 8, 64), ("10.0", 2, 8)])
 def test_symmetric_memory_has_a_cap_of_its_own(capability, world_size, most):
     """Above it NCCL."""
-    machine = Machine("0.33.0", world_size, compute_capability=capability)
+    machine = Machine("0.33.0", world_size, compute_capability=capability, flashinfer=False)
     assert kernel(machine, most * MIB) == "symmetric memory"
     assert kernel(machine, most * MIB + 16) == "NCCL"
 

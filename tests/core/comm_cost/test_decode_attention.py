@@ -45,10 +45,10 @@ def test_a_cut_by_context_adds_nothing_where_nothing_is_copied():
 
 
 def test_the_exchange_gathers_queries_and_scatters_results_of_the_latent_width():
-    """128 heads on 8 ranks: 64 rows · 128 heads · 576 · 2 B gathered, 512 · 2 B scattered, 4 B a sum."""
+    """128 heads on 8 ranks: 64 rows · 128 heads · 576 · 2 B gathered, 512 · 2 scattered, 4 a sum of each of 8."""
     found = ways(DEEPSEEK, 8)
     extra = found["context"].cost.traffic_bytes - found["heads"].cost.traffic_bytes
-    assert extra == pytest.approx(61 * 7 / 8 * 64 * 128 * (576 * 2 + 512 * 2 + 4))
+    assert extra == pytest.approx(61 * 7 / 8 * 64 * 128 * (576 * 2 + 512 * 2 + 8 * 4))
 
 
 def test_partial_attention_over_parts_of_a_context_adds_up_to_the_whole():

@@ -172,9 +172,13 @@ def test_a_network_is_crossed_where_there_are_nodes():
 
 
 def test_a_shared_cache_of_heads_sends_queries_in_and_outputs_out():
-    """Qwen2.5-1.5B on four: two share a cache of two heads; six heads of 128 a sequence each way, a layer."""
+    """Qwen2.5-1.5B on four: two share a cache of two heads; six heads of 128 a sequence each way, a layer.
+
+    Between them the sums of the softmax of both, four bytes a head (vLLM's cp_lse_ag_out_rs).
+    """
     question = replace(asked("qwen2.5-1.5b", concurrency=16), context_parallel=True)
     whole, shared = (judge(question, Layout(4, dcp_size=share)).timing.comm_s for share in (1, 2))
     payload, nvlink = 16 * 6 * 128 * 2, as_measured(question.cluster.link)
     each_s = ring_all_gather(payload, 2, nvlink).total_s + ring_reduce_scatter(payload, 2, nvlink).total_s
-    assert shared - whole == pytest.approx(28 * each_s)
+    sums_s = ring_all_gather(2 * 16 * 6 * 4, 2, nvlink).total_s
+    assert shared - whole == pytest.approx(28 * (each_s + sums_s))

@@ -11,6 +11,7 @@ from core.collectives.programs import program
 from core.comm_cost.bill import Step
 from core.comm_cost.decode_attention import WAYS, decode_attention
 from core.comm_cost.journey import journey
+from core.comm_cost.kernels import picked_kernel
 from core.models.kv_cache import kv_bytes_per_token, sequence_bytes
 from core.models.parameters import multiplied_parameters
 from core.placement.layout import Layout
@@ -151,6 +152,10 @@ def shared_caches(
     read_s = cache / ranks / gpu.memory_bytes_per_s
     payload = sequences * model.hidden_size * ACTIVATION_BYTES
     ring_s = played_s(fabric, program("all_reduce", "ring", ranks), payload)
+    if picked_kernel(payload, ranks, link) != "NCCL":  # its own stages are timed, not the link's hops
+        ring_s = played_s(
+            Fabric(replace(bare(link), latency_s=0.0)), program("all_reduce", "in_switch", ranks), payload
+        )
     for way in WAYS:
         told = decode_attention(model, gpu, link, way, ranks, sequences, context)
         yield Shown("comm_cost", "attention", f"{link.key} {way}", told.read_s, read_s, float(sequences))

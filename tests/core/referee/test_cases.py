@@ -12,7 +12,6 @@ from core.clinic.case import Case
 from core.collectives.programs import hierarchical_all_reduce, program
 from core.comm_cost.bill import all_reduces_per_step
 from core.models.weights import read_weight_bytes
-from runtime.measurements import measured_all_reduces
 from tests.core.referee.clock import replay
 from tests.core.referee.fabric import Fabric
 from tests.core.referee.shown import Shown, bare, played_s
@@ -149,7 +148,7 @@ def timed(cases: dict[str, Case]) -> dict[str, float]:
 
 def test_no_case_of_the_clinic_beats_its_links_or_its_memory():
     """All of their times, by the cases themselves: one that is new must say what it can be at the least."""
-    told, least = timed({key: examine(key, measured_all_reduces()) for key in CASES}), least_s()
+    told, least = timed({key: examine(key) for key in CASES}), least_s()
     assert set(told) == set(least) | set(NOT_REPLAYED)
     assert judged(Shown("clinic", name, name, told[name], floor_s) for name, floor_s in least.items()) == len(least)
 
@@ -157,5 +156,5 @@ def test_no_case_of_the_clinic_beats_its_links_or_its_memory():
 @pytest.mark.parametrize("key", ["cross_node", "starved_pipeline"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_case_drawn_anew_beats_them_no_more(key, seed):
-    told, least = timed({key: CASES[key](measured_all_reduces(), np.random.default_rng(seed))}), least_s()
+    told, least = timed({key: CASES[key](np.random.default_rng(seed))}), least_s()
     assert judged(Shown("clinic", name, name, told[name], least[name]) for name in told if name in least) > 5

@@ -4,7 +4,8 @@ import pytest
 
 from core.catalog import gpu, link, model
 from core.collectives.cost import as_measured
-from core.comm_cost.bill import Step, bill, weight_streaming_s
+from core.comm_cost.bill import Step, weight_streaming_s
+from core.comm_cost.kernels import picked_bill
 from core.comm_cost.node_boundary import node_bill
 from core.errors import OutOfRangeError
 from core.steps.launches import launched_layers
@@ -82,8 +83,9 @@ def test_a_large_batch_is_bound_by_arithmetic_and_the_ridge_is_where_it_begins()
 
 @pytest.mark.parametrize("tp_size", [2, 4, 8])
 def test_communication_is_lab_03_s_bill_at_the_measured_bandwidth(tp_size):
-    terms = decode_terms(LLAMA, A100, TensorGroup(tp_size, link("nvlink-3")), 1, 0)
-    assert terms.comm_s == pytest.approx(bill(Step(LLAMA, tp_size), as_measured(link("nvlink-3"))).comm_s)
+    for key in ("nvlink-3", "nvlink-4", "pcie-4", "pcie-4-no-p2p"):
+        terms = decode_terms(LLAMA, A100, TensorGroup(tp_size, link(key)), 1, 0)
+        assert terms.comm_s == pytest.approx(picked_bill(Step(LLAMA, tp_size), link(key)).bill.comm_s)
 
 
 def test_communication_over_nodes_is_the_node_boundary_s_bill():

@@ -146,6 +146,13 @@ def test_a_held_batch_leaves_no_more_data_parallel_ranks_than_sequences():
     assert TrainingDemand(sequences=4, may_grow=True).microbatches(8) == ACCUMULATED
 
 
+@pytest.mark.parametrize(("sequences", "grown"), [(1, 64), (64, 64), (100, 104), (1000, 1000)])
+def test_steps_that_are_compared_take_as_many_sequences(sequences, grown):
+    """Eight GPUs: eight microbatches on each make 64, whatever is cut how; DDP's step was eight times TP=8's."""
+    found = choose(model("llama-3-8b"), A100, TrainingDemand(sequences, 512, may_grow=True))
+    assert {plan.step.tokens for plan in found.plans if plan.step} == {grown * 512}
+
+
 def test_a_cut_that_fits_as_it_is_is_tried_in_no_other_way():
     """A model of 1.2 billion on eight H100s: plain DDP fits in every cut; nothing is sharded or recomputed."""
     question = REACHED["DDP"]

@@ -12,14 +12,12 @@ from core.clinic.three_waits import Knob, response_lines, responses
 from core.collectives.custom_all_reduce import Machine, decide
 from core.scenario import Scenario
 from runtime import content
-from runtime.measurements import measured_all_reduces
 from ui.clinic import charts, rows
 from ui.clinic import charts_scenes as clinic_scenes
 from ui.clinic import rows_kernel as clinic_kernel
 from ui.theme import DARK, LIGHT, Look
 
 LOOKS = [Look(LIGHT), Look(DARK), Look(LIGHT, present=True)]
-POINTS = measured_all_reduces()
 
 
 def drawn(chart) -> str:
@@ -39,26 +37,26 @@ def chart_of(picture, look: Look):
 @pytest.mark.parametrize("key", CASES)
 def test_every_picture_of_every_case_is_drawn(key):
     """The three looks take turns over the cases."""
-    case, look = examine(key, POINTS), LOOKS[list(CASES).index(key) % len(LOOKS)]
+    case, look = examine(key), LOOKS[list(CASES).index(key) % len(LOOKS)]
     for picture in filter(None, (case.symptom, case.model, case.fix)):
         assert "NaN" not in drawn(chart_of(picture, look))
 
 
 def test_bars_are_the_terms_in_the_axis_own_unit():
     """5.19 ms of compute, 1.30 ms of waiting, then the all-reduces; a payload's bars are microseconds."""
-    model = examine("slow_rank", POINTS).model
+    model = examine("slow_rank").model
     first = rows.bar_parts(model)[:3]
     assert [part.term for part in first] == ["compute", "waiting", "latency"]
     assert [part.start for part in first] == pytest.approx([0, 5.187, 6.483], rel=1e-3)
     assert rows.unit_of(model) == "ms"
-    assert rows.unit_of(examine("kernel_off", POINTS).model) == "µs"
+    assert rows.unit_of(examine("kernel_off").model) == "µs"
 
 
 def test_latency_and_bytes_have_their_colours_and_waiting_is_dashed():
-    svg = drawn(chart_of(examine("idle_network", POINTS).model, LOOKS[0]))
+    svg = drawn(chart_of(examine("idle_network").model, LOOKS[0]))
     assert LIGHT.latency in svg
     assert LIGHT.bandwidth in svg
-    assert "stroke-dasharray" in drawn(chart_of(examine("slow_rank", POINTS).model, LOOKS[0]))
+    assert "stroke-dasharray" in drawn(chart_of(examine("slow_rank").model, LOOKS[0]))
 
 
 def test_the_responses_are_named_apart():
@@ -103,7 +101,7 @@ def test_sixteen_ranks_are_named_by_the_rule_that_they_meet_and_no_all_reduce_is
 
 
 def test_answers_read_back_as_they_were_written():
-    case = examine("slow_rank", POINTS)
+    case = examine("slow_rank")
     given = Answers().with_said("slow_rank", 2)
     assert given.text() == "c-------"
     assert Answers.from_text("c-------").of(case) == ("slow_rank", False)
@@ -111,7 +109,7 @@ def test_answers_read_back_as_they_were_written():
 
 
 def test_what_was_revealed_cannot_be_changed_and_only_what_was_said_counts():
-    cases = [examine(key, POINTS) for key in CASES]
+    cases = [examine(key) for key in CASES]
     given = Answers.from_text("C!a")
     assert given.with_said("slow_rank", 0) == given
     assert given.right(cases) == (1, 1)
@@ -119,7 +117,7 @@ def test_what_was_revealed_cannot_be_changed_and_only_what_was_said_counts():
 
 @pytest.mark.parametrize("text", ["", "zzzzzzzz", "!" * 99, "??", "🙂" * 8, "-" * 120, "İabc"])
 def test_nonsense_in_the_address_answers_nothing(text):
-    cases = [examine(key, POINTS) for key in CASES]
+    cases = [examine(key) for key in CASES]
     given = Answers.from_text(text)
     assert len(given.text()) == len(CASES)
     assert given.right(cases)[0] == 0
@@ -127,7 +125,7 @@ def test_nonsense_in_the_address_answers_nothing(text):
 
 @pytest.mark.parametrize("key", CASES)
 def test_every_diagnosis_of_a_case_has_its_words(key):
-    case, blocks = examine(key, POINTS), content.load("clinic")
+    case, blocks = examine(key), content.load("clinic")
     needed = {f"{key}.{kind}_{candidate}" for kind in ("say", "why") for candidate in case.candidates}
     needed |= {f"{key}.{part}" for part in ("story", "model", "fix", "seen")}
     assert needed <= set(blocks)

@@ -289,7 +289,7 @@ def test_each_sum_of_the_slips_stands_nearer_its_own_bar_than_the_next(width):
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 def test_a_bar_of_one_stage_can_be_worked_out_from_its_label(ranks):
     """Its latency grows with the peers that are read, and each of them is a whole payload."""
-    view = View(Scenario(model="llama-3-70b", gpu="h100-sxm", tp=ranks))
+    view = View(Scenario(model="llama-3-70b", gpu="a100-80gb-sxm", tp=ranks))
     label = rows_of.link_row(view, view.link, POINTS).detail
     latency_us, rate = re.search(r"one stage: (\S+) µs of latency, (\S+) GB/s", label).groups()
     one_us = float(latency_us) + (ranks - 1) * view.step.payload_bytes / float(rate) / 1e3
