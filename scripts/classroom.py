@@ -127,8 +127,7 @@ def _row(lab: Lab, student: str, options: argparse.Namespace, word: str) -> Sequ
     with scratch("class") as name:
         try:
             code, answers = _submission(options.submissions / student, Path(name))
-            unseen = (options.submissions, options.word_file, options.roster, Path(options.out))
-            grade = graded(lab, code, student, answers, word, unseen)
+            grade = graded(lab, code, student, answers, word)
         except (ShardlabError, OSError, UnicodeDecodeError) as error:
             return (student, 0, 100, *("" for _ in lab.tasks), "", str(error))
     right = sum(answer.right for answer in grade.answers)

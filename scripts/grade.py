@@ -52,18 +52,15 @@ def word_of(file: Path | None) -> str:
     return word.strip()
 
 
-def graded(lab: Lab, file: Path, student: str, answers: str, word: str, unseen: Sequence[Path | None]) -> Grade:
-    """One submission's grade: its code, and the answers to this student's questions where one is named.
-
-    `unseen` are files and folders that are none of the code's business; None for one that was not given.
-    """
+def graded(lab: Lab, file: Path, student: str, answers: str, word: str) -> Grade:
+    """One submission's grade: its code, and the answers to this student's questions where one is named."""
     seed = seed_of(student, lab, word)
     asked = questions(lab, seed) if student else ()
     given = answers_in(answers)
     answered = tuple(
         answer_to(number, question, given.get(f"q{number}")) for number, question in enumerate(asked, 1)
     )
-    return Grade(lab, grade(lab, file, seed, unseen=tuple(filter(None, unseen))), answered, student)
+    return Grade(lab, grade(lab, file, seed), answered, student)
 
 
 def answer_to(number: int, question: Number, answer: str | None) -> Answered:
@@ -99,7 +96,7 @@ def _answer(options: argparse.Namespace, lab: Lab) -> str:
         return written_json({"questions": _asked(asked)}, options) if options.json else paper(asked)
     file = options.file or ROOT / "labs" / lab.folder / "starter.py"
     answers = options.answers.read_text(encoding="utf-8") if options.answers else ""
-    grade = graded(lab, file, student, answers, word, (options.word_file, options.metadata))
+    grade = graded(lab, file, student, answers, word)
     return written_json(_points(grade), options) if options.json else FORMATS[options.format](grade)
 
 

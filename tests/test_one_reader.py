@@ -21,6 +21,10 @@ CONVERTS = {"int", "float", "complex", "Decimal", "Fraction"}
 PARTS = {"split", "partition", "rpartition", "splitlines", "group", "groups", "findall", "finditer", "fullmatch"}
 PARTS |= {"match", "search", "loads", "replace", "strip", "removeprefix", "removesuffix"}
 NO_VISITORS_TEXT = {
+    (
+        "core/course/grading/answer.py",
+        "int(digits)",
+    ): "at most a thousand digits, as the json module has matched them",
     ("core/course/grading/questions.py", "float(ticks)"): "a count that was computed",
     ("core/course/grading/tasks.py", "int(number)"): "a task's number, of our own table",
     ("runtime/budget.py", "float(usd)"): "a price that was computed",

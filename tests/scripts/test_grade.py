@@ -20,7 +20,7 @@ def graded(monkeypatch):
     """What the judge of a lab would say, said at once: all is right but the first probe."""
     files = []
 
-    def stand_in(lab, file, seed, unseen):
+    def stand_in(lab, file, seed):
         files.append(file)
         said = [(probe.task, Outcome(probe.claim)) for probe in probes(lab, seed)]
         return tally(lab, [(said[0][0], Outcome(said[0][1].name, "The value is wrong.")), *said[1:]])
