@@ -126,7 +126,7 @@ def test_students_are_asked_different_things_and_the_same_one_the_same(lab):
     assert max(Counter(asked).values()) == 1
     assert questions(lab, seed_of(" Ada@x.org", lab, WORD)) == questions(lab, seed_of("ada@X.org ", lab, WORD))
     assert seed_of("ada", lab, "2026") != seed_of("ada", lab, "2027")
-    with pytest.raises(OutOfRangeError, match="secret word"):
+    with pytest.raises(OutOfRangeError, match="secret seed"):
         seed_of("ada", lab, " ")
 
 
