@@ -17,6 +17,7 @@ from typing import Any
 from core.course.grading.answer import answer_in, writable
 from core.errors import NotGradedError
 from runtime import confinement
+from runtime.processes import kill_tagged
 from runtime.tree_limits import Tree
 
 MOST_BYTES = 8 * 2**20
@@ -37,6 +38,9 @@ class KilledError(NotGradedError):
 class Conversation:
     """One process of a submission's. `problem` says why it cannot be asked, empty where it can.
 
+    What it started ends with its namespaces, or with its control groups; where it has neither, a variable of the
+    environment, the `tag`, tells it from others.
+
     Raises NotGradedError where the machine could not begin it, or somebody else ended it.
     """
 
@@ -47,8 +51,9 @@ class Conversation:
         load_s: float,
         tree: Tree,
         user: Mapping[str, Any],
+        tag: tuple[str, str] | None = None,
     ) -> None:
-        self._tree, self._read = tree, bytearray()
+        self._tree, self._read, self._tag = tree, bytearray(), tag
         try:
             self._process = subprocess.Popen(
                 tree.joined(command),
@@ -103,6 +108,8 @@ class Conversation:
         except subprocess.TimeoutExpired:
             raise NotGradedError(f"a process of the code did not end within {END_S:g} s of its kill") from None
         finally:
+            if self._tag:
+                kill_tagged(*self._tag)
             self._tree.close()
             for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
                 with suppress(OSError):

@@ -31,7 +31,7 @@ from runtime.scratch import scratch
 from runtime.tree_limits import Tree
 
 PROGRAM = ROOT / "distributed" / "graded_process.py"
-SCRATCH = "scratch"
+SCRATCH, TAG = "scratch", "SHARDLAB_SUBMISSION"
 MOST_BYTES = 2**20
 """Of a submission."""
 
@@ -165,7 +165,9 @@ def _begin(folder: Path, waits: Patience, confine: bool) -> Conversation:
     free = folder / SCRATCH
     free.mkdir(exist_ok=True)
     free.chmod(0o777)  # another user writes here
-    return Conversation(command, ours | told | {"TMPDIR": str(free)}, waits.load_s, tree, confinement.other_user())
+    tag = f"{os.getpid()}-{free}"
+    told |= {"TMPDIR": str(free), TAG: tag}
+    return Conversation(command, ours | told, waits.load_s, tree, confinement.other_user(), (TAG, tag))
 
 
 class _Judge:

@@ -7,8 +7,10 @@ scope of the user's own systemd. Where there is none, each process has limits of
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -17,6 +19,7 @@ from pathlib import Path
 
 _JOIN = 'for group in "$1" "$2"; do [ -z "$group" ] || echo $$ >"$group/cgroup.procs"; done; shift 2; exec "$@"'
 _NAMES = count()
+GONE_WITHIN_S = 5.0
 _OURS = re.compile(r"shardlab-(\d+)-\d+", re.ASCII)
 
 
@@ -86,11 +89,16 @@ def forget_the_dead(parent: Path) -> None:
 
 def _emptied(group: Path) -> None:
     kill = group / "cgroup.kill"
-    if kill.exists():
-        kill.write_text("1")
-    else:
-        for pid in (group / "cgroup.procs").read_text().split():
-            subprocess.run(["kill", "-9", pid], capture_output=True, check=False)
+    until_s = time.monotonic() + GONE_WITHIN_S
+    while pids := (group / "cgroup.procs").read_text().split():
+        if kill.exists():
+            kill.write_text("1")
+        for pid in pids if not kill.exists() else ():
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        if time.monotonic() > until_s:
+            return
+        time.sleep(0.01)
     group.rmdir()
 
 

@@ -9,6 +9,8 @@ the grade, and 1 where none could be given, by a fault of the machine's or of th
 
 import argparse
 import csv
+import io
+import re
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
@@ -27,6 +29,7 @@ from runtime.sent_files import MOST_BYTES
 from runtime.students_text import answers_from, code_from, text_from
 from scripts.terminal import OFF, Parser, run, words, written_json
 
+_BYTES = re.compile(r"(?<![A-Za-z])([kKMG])(?:B|b|[Bb]ytes?)\b")
 FORMATS = {"text": as_text, "junit": as_junit, "gradescope": as_gradescope}
 
 
@@ -58,7 +61,7 @@ def roster_in(path: Path) -> Roster:
     text = text_from(path.read_bytes()[: 16 * MOST_BYTES], path.name)
     head = text.partition("\n")[0]
     delimiter = max(",;\t", key=head.count)
-    return roster_of(list(csv.reader(text.splitlines(), delimiter=delimiter)), path)
+    return roster_of(list(csv.reader(io.StringIO(text), delimiter=delimiter)), path)
 
 
 def graded(
@@ -95,6 +98,8 @@ def answer_to(number: int, question: Number, answer: str | None) -> Answered:
     block = "judge.unanswered" if judged is None else f"judge.{judged.reply}"
     if judged and judged.reply == "slip":
         block = judged.block
+    if judged and not judged.right and judge(question, _BYTES.sub(r"\1iB", answer or "")).right:
+        block = "judge.thousands"
     remark = "" if judged and judged.right else words("grading", block, {**question.fields, "unit": question.unit})
     return Answered(worded(number, question), answer or "", remark)
 

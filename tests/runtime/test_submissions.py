@@ -4,6 +4,7 @@ import json
 import os
 import unicodedata
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from core.errors import OutOfRangeError, UnreadableTextError
 from runtime.files import ROOT
 from runtime.sent_files import MOST_BYTES, sent_files
 from runtime.students_text import answers_from, code_from
-from runtime.submissions import collected
+from runtime.submissions import cells_of, collected
 
 BILL = LABS["lab-03"]
 CODE = (Path(__file__).parent / "answers" / "lab_03.py").read_text(encoding="utf-8")
@@ -68,10 +69,8 @@ def test_code_that_says_its_encoding_is_left_as_it_is():
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_text_or_are_said_to_be_none(data):
     for read in (answers_from, code_from):
-        try:
+        with suppress(UnreadableTextError):
             assert isinstance(read(data, "x"), str | bytes)
-        except UnreadableTextError as error:
-            assert "holds no text" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +102,7 @@ def test_however_it_is_packed_code_and_answers_are_found(tmp_path, files):
     assert rita.fault == ""
     assert rita.code.decode() == CODE
     assert len(answers_in(rita.answers)) == 4
-    assert list(answers_in(rita.answers).values())[0] == "270 KiB"
+    assert answers_in(rita.answers)["q1"] == "270 KiB"
 
 
 def zipped(path, members, mode=0):
@@ -182,12 +181,8 @@ def test_a_notebook_is_both_files_and_another_notebook_is_named(tmp_path):
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(
     st.sampled_from(["cells", "metadata", "nbgrader", "grade_id", "source"]), inner)))  # fmt: skip
 def test_any_json_is_a_notebook_or_is_said_to_be_none(value):
-    from runtime.submissions import cells_of
-
-    try:
+    with suppress(UnreadableTextError):
         assert "submission" in cells_of(json.dumps(value).encode(), "x.ipynb")
-    except UnreadableTextError:
-        pass
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path):

@@ -171,7 +171,7 @@ def test_a_fault_of_ours_costs_one_student_nothing_and_the_others_go_on(
 
 @confined
 def test_the_same_student_gets_the_same_points_by_every_route(class_of, tmp_path, monkeypatch):
-    """Handed out by name; graded from a folder, a Canvas export, one command, a notebook, Gradescope with a partner."""
+    """Handed out by name; graded from a folder, a Canvas export, one command, Gradescope with a partner."""
     folder = class_of("Rita Díaz", "bob")
     roster = ("student,email,sid,group\nRita Díaz,rita@x.org,501,\nbob,bob@x.org,502,\n").encode("utf-8-sig")
     (folder / "roster.csv").write_bytes(roster)

@@ -41,7 +41,7 @@ class Marked:
 
 
 def heads(lab: Lab) -> tuple[str, ...]:
-    """The columns of `grades.csv`."""
+    """The columns of `grades.csv`, in their order."""
     tasks = (f"{task.name} ({task.points})" for task in lab.tasks)
     sums = (f"code ({lab.points})", f"questions ({QUESTION_POINTS})", "total", "maximum")
     return (
