@@ -25,6 +25,7 @@ GIVEN = "/given"
 TMP_BYTES = 64 * 2**20
 """Of /tmp and of /dev/shm each: both are memory."""
 
+_APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 _PR_SET_DUMPABLE = 4
 _TIED = (sys.executable, "-P", str(Path(__file__).with_name("processes.py")), "0")
 """In front of what is to end with us, whatever ends us: bwrap asks for that too late to see one that has ended."""
@@ -65,12 +66,11 @@ def missing() -> str:
         tried = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bwrap cannot be run: {error}"
+    if tried.returncode == 0:
+        return ""
     said = tried.stderr.decode(errors="replace").strip().splitlines()
-    return (
-        f"{PACKAGE} cannot confine a process here ({said[-1] if said else 'it says nothing'})"
-        if tried.returncode
-        else ""
-    )
+    hint = "; on Ubuntu, AppArmor keeps users from it: run as root" if _APPARMOR.exists() and not is_root() else ""
+    return f"{PACKAGE} cannot confine a process here ({said[-1] if said else 'it says nothing'}){hint}"
 
 
 def confined(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> list[str]:

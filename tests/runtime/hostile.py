@@ -45,12 +45,10 @@ PROGRAMS = {
     "        file.write(bytes(2**23))\n    n += 1\n",
     "files everywhere": "for place in PLACES:\n    try:\n        open(f'{place}/{MARK}', 'w').write('x')\n"
     "    except OSError:\n        pass\n" + ANSWER,
-    "signals ignored": "import signal, time\nfor n in range(1, 64):\n    try:\n        signal.signal(n, signal.SIG_IGN)\n"
+    "signals ignored": "import signal\nfor n in range(1, 64):\n    try:\n        signal.signal(n, signal.SIG_IGN)\n"
     "    except (OSError, ValueError):\n        pass\nwhile True:\n    pass\n",
     "its own end": ANSWER + IN_A_TASK + "import os\n    os.kill(os.getpid(), 9)\n",
-    "everybody's end": "import os, signal\ntry:\n    os.kill(-1, signal.SIGKILL)\nexcept OSError:\n    pass\n"
-    if os.geteuid()
-    else ANSWER + IN_A_TASK + "import os\n    os.abort()\n",
+    "everybody's end": "import os, signal\nos.kill(-1, signal.SIGKILL)\n",
     "an answer without end": ANSWER
     + IN_A_TASK
     + "import os\n    while True:\n        os.write(OUT, b'[' * 65536)\n",

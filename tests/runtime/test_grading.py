@@ -22,12 +22,13 @@ from runtime.conversation import Conversation
 from runtime.grading import Patience, grade
 from runtime.tree_limits import Tree
 from tests.each import each
+from tests.sandbox import CANNOT_CONFINE
 
 ROOT = Path(__file__).resolve().parents[2]
 ANSWERS = Path(__file__).parent / "answers"
 BILL = LABS["lab-03"]
 SEED = 7
-pytestmark = pytest.mark.skipif(bool(confinement.missing()), reason=confinement.missing())
+pytestmark = pytest.mark.skipif(CANNOT_CONFINE, reason=confinement.missing())
 
 
 def answer(lab):

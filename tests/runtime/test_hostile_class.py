@@ -1,4 +1,4 @@
-"""Nothing lives after a grade: processes and files before and after a hostile class of twenty, whoever grades it."""
+"""Nothing lives after a grade: processes and files after a hostile class of twenty, whoever grades it."""
 
 import json
 import os
@@ -13,6 +13,7 @@ import pytest
 from runtime import confinement
 from runtime.files import ROOT
 from tests.runtime.hostile import PROGRAMS
+from tests.sandbox import CANNOT_CONFINE
 
 SYSTEMS_PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or ""
 USER = "60999"
@@ -27,7 +28,7 @@ IN_A_CONTAINER = ("setpriv", "--bounding-set=-all," + ",".join(f"+{right}" for r
 HONEST = {"an honest one": 40, "600 lists": 35, "a number of 401 digits": 35, "its own end": 35}
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(bool(confinement.missing()), reason=confinement.missing()),
+    pytest.mark.skipif(CANNOT_CONFINE, reason=confinement.missing()),
 ]
 
 

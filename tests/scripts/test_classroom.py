@@ -24,11 +24,12 @@ from scripts import grade as grading
 from scripts.class_packages import task_command
 from scripts.class_sheets import CHROMIUM
 from scripts.grade import worded
+from tests.sandbox import CANNOT_CONFINE
 
 BILL = LABS["lab-03"]
 CODE = (ROOT / "tests" / "runtime" / "answers" / "lab_03.py").read_text(encoding="utf-8")
 STARTER = (ROOT / "labs" / BILL.folder / "starter.py").read_text(encoding="utf-8")
-confined = pytest.mark.skipif(bool(confinement.missing()), reason=confinement.missing())
+confined = pytest.mark.skipif(CANNOT_CONFINE, reason=confinement.missing())
 
 
 @pytest.fixture

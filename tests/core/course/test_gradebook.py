@@ -29,7 +29,9 @@ CANVAS = roster_of([
     ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"],
     ["Doe, Jane", "1", "s1", "jd", "A"], ["Li, Wei", "2", "s2", "wl", "A"],
 ])  # fmt: skip
-MOODLE = roster_of([["First name", "Surname", "Email address"], ["Jane", "Doe", "jd@x.org"], ["Wei", "Li", "wl@x.org"]])
+MOODLE = roster_of(
+    [["First name", "Surname", "Email address"], ["Jane", "Doe", "jd@x.org"], ["Wei", "Li", "wl@x.org"]]
+)
 SCHEMA = os.environ.get("SHARDLAB_QTI_SCHEMA", "")
 """A folder with `qtiv2p1/imsqti_v2p1.xsd` and `imscp_v1p1.xsd`, as 1EdTech publishes them."""
 
