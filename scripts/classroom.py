@@ -32,10 +32,10 @@ from core.course.grading.tasks import LABS, Lab, lab_of
 from core.errors import OutOfRangeError, ShardlabError
 from runtime import content
 from runtime.seed_file import make_seed, seed_in
-from scripts.class_check import check
-from scripts.class_grading import grade_class, read_grades, write_csv
-from scripts.class_packages import github, gradescope
-from scripts.class_sheets import handouts, notebooks
+from scripts.classes.check import check
+from scripts.classes.grading import grade_class, read_grades, write_csv
+from scripts.classes.packages import github, gradescope
+from scripts.classes.sheets import handouts, notebooks
 from scripts.grade import roster_in, worded
 from scripts.terminal import Parser, run, written_json
 
@@ -138,7 +138,8 @@ def make_parser() -> Parser:
     parser.add_argument("submissions", nargs="?", type=Path, help="a folder or a zip with what every student sent")
     parser.add_argument("--submissions", dest="named_submissions", type=Path, help="the same, by name")
     parser.add_argument("--roster", type=Path, help="a CSV file that names the students")
-    parser.common("--seed-file", "--unconfined")
+    parser.common("--seed-file")
+    parser.common("--unconfined")
     parser.add_argument("--out", help="the file, or for handouts and notebooks the folder, to write")
     parser.add_argument(
         "--only", action="append", default=[], help="grade this student alone, into the grades there are"

@@ -19,10 +19,11 @@ from core.errors import NotGradedError
 from runtime import confinement
 from runtime.files import ROOT
 from runtime.seed_file import make_seed, seed_in
-from scripts import class_grading, classroom
+from scripts import classroom
 from scripts import grade as grading
-from scripts.class_packages import task_command
-from scripts.class_sheets import CHROMIUM
+from scripts.classes import grading as class_grading
+from scripts.classes.packages import task_command
+from scripts.classes.sheets import CHROMIUM
 from scripts.grade import worded
 from tests.sandbox import CANNOT_CONFINE
 
@@ -396,7 +397,7 @@ def test_a_solved_starter_is_handed_out_by_nobody(class_of, tmp_path, monkeypatc
     text, warning = released.released_starter(BILL)
     assert text == STARTER
     assert "differs from the released text" in warning
-    monkeypatch.setattr("scripts.class_sheets.released_starter", released.released_starter)
+    monkeypatch.setattr("scripts.classes.sheets.released_starter", released.released_starter)
     folder = class_of("ada")
     assert classroom.main(["notebook", "lab-03", "--out", str(folder / "lab.ipynb")]) == 0
     assert notebook(folder / "lab.ipynb")["submission"]["source"] == STARTER

@@ -129,6 +129,7 @@ class Roster:
         """The student whom a file's or a folder's name means, from what Canvas, Moodle or GitHub make of it too.
 
         A name of theirs that stands whole in it decides, if it is no part of another's; two of two students do not.
+        A number decides where nothing else does: systems put numbers of their own into names.
         """
         stem = re.sub(r"\.[A-Za-z0-9]{1,8}$", "", name)
         canvas = _CANVAS.match(folded(stem))
@@ -142,7 +143,8 @@ class Roster:
             if student and len(part) > 1 and re.search(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])", text)
         }
         whole = [part for part in near if not any(part in other and part != other for other in near)]
-        meant = {near[part].key: near[part] for part in whole}
+        words = [part for part in whole if not part.isdecimal()] or whole
+        meant = {near[part].key: near[part] for part in words}
         return next(iter(meant.values())) if len(meant) == 1 else None
 
 

@@ -26,6 +26,7 @@ PLAIN = [["Student "], ["jane"], ["", ""], ["wei"]]
         ("doejane_LATE_1234_88123_answers-2.txt", "Doe, Jane"),
         ("nunezanamaria_1235_9_starter.py", "Núñez, Ana María"),
         ("Jane Doe_55_assignsubmission_file_", "Doe, Jane"),
+        ("Jane Doe_1236_assignsubmission_file_", "Doe, Jane"),
         ("lab-03-jdoe", "Doe, Jane"),
         ("JDOE@x.edu", "Doe, Jane"),
         ("wei li", "Li, Wei"),

@@ -20,7 +20,7 @@ from runtime import confinement
 from runtime.sent_files import Sent, sent_files
 from runtime.submissions import Submission, collected
 from runtime.tree_limits import Tree
-from scripts.class_packages import OLDEST_PYTHON
+from scripts.classes.packages import OLDEST_PYTHON
 from scripts.grade import roster_in
 from scripts.terminal import OFF, print_aligned
 

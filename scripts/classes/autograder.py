@@ -1,6 +1,6 @@
 """Gradescope's autograder: reads its folder, grades what was submitted, and always writes `results.json`.
 
-    python -m scripts.autograder lab-03 --autograder /autograder
+    python -m scripts.classes.autograder lab-03 --autograder /autograder
 
 Who submitted is looked up in the roster that the zip holds, so everybody is asked what their handout says; of
 partners each has a sheet, and the best answered counts. Bubblewrap confines the code where the container lets it;

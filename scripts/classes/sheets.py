@@ -21,7 +21,7 @@ from runtime import content
 from runtime.files import ROOT, write_whole
 from runtime.prose import said
 from runtime.released import released_starter
-from scripts.class_grading import table
+from scripts.classes.grading import table
 from scripts.grade import paper, roster_in, worded
 
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")

@@ -17,7 +17,14 @@ from runtime.seed_file import text_of_seed
 from scripts.grade import roster_in
 
 OLDEST_PYTHON = (3, 11)
-_IN_THE_ZIP = ("core", "runtime", "scripts/grade.py", "scripts/terminal.py", "scripts/autograder.py", "content")
+_IN_THE_ZIP = (
+    "core",
+    "runtime",
+    "scripts/grade.py",
+    "scripts/terminal.py",
+    "scripts/classes/autograder.py",
+    "content",
+)
 _SETUP = """#!/usr/bin/env bash
 # Needs an image whose Python is {oldest} or newer: on Gradescope choose Ubuntu 24.04, which has 3.12.
 set -euo pipefail
@@ -45,7 +52,7 @@ results=/autograder/results/results.json
 said="Not graded: the autograder did not start. This is not a grade of zero. Tell your instructor."
 printf '{{"output": "%s"}}\n' "$said" >"$results"
 cd /autograder/source
-/autograder/venv/bin/python -m scripts.autograder {lab} --autograder /autograder || true
+/autograder/venv/bin/python -m scripts.classes.autograder {lab} --autograder /autograder || true
 [ -s "$results" ]
 """
 
