@@ -202,7 +202,7 @@ def test_the_same_student_gets_the_same_points_by_every_route(class_of, tmp_path
 
     result = on_gradescope(folder, tmp_path, answers, "RITA@x.org", "bob@x.org")
     assert result["score"] == 100
-    assert on_gradescope(folder, tmp_path, answers, "bob@x.org")["score"] == 40
+    assert on_gradescope(folder, tmp_path, answers, "bob@x.org")["score"] < 100, "another's answers"
 
 
 def on_gradescope(folder, tmp_path, answers, *addresses, files=("starter.py", "answers.txt")):

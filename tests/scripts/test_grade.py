@@ -80,6 +80,24 @@ def test_a_word_that_somebody_typed_is_no_seed(capsys, tmp_path, text):
     assert printed(capsys, "--practice").endswith("of 40 points\n")
 
 
+@pytest.mark.parametrize("seed_", range(5))
+def test_bytes_are_right_in_any_unit_and_a_k_that_is_meant_for_1024_is_told(seed_):
+    """`1 KB` is 1000 bytes and `1 KiB` is 1024, in all that is read."""
+    question = questions(BILL, seed_)[0]
+    due = question.answer
+    for right in (
+        f"{due / 1024:g} KiB",
+        f"{due / 1000} kB",
+        f"{due / 1000} KB",
+        f"{due:.0f} bytes",
+        f"{due:.0f} B",
+    ):
+        assert grade.answer_to(1, question, right).right, right
+    told = grade.answer_to(1, question, f"{due / 1024:g} KB")
+    assert told.remark == "In kB and KB, k is a thousand. Write KiB for 1024 bytes."
+    assert grade.answer_to(1, question, f"{3 * due:.0f} bytes").remark == "This is not the answer."
+
+
 def test_questions_are_printed_with_lines_to_fill_in(capsys, graded, seed):
     out = printed(capsys, "--student", "ada", "--questions", *seed)
     for place, question in enumerate(questions(BILL, seed_of("ada", BILL, SECRET)), 1):
