@@ -76,7 +76,8 @@ def missing() -> str:
 def confined(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> list[str]:
     """A command with bubblewrap in front, run in /tmp; all that is in `folder` is read as `GIVEN`."""
     own = () if is_root() else _OWN_USER
-    told = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", **environment}
+    libraries = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    told = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", **libraries, **environment}
     mounts = (*_system(), *_python(), *_scratch(), "--ro-bind", str(folder), GIVEN, "--remount-ro", "/")
     variables = [part for name, value in told.items() for part in ("--setenv", name, value)]
     outer = ("bwrap", "--die-with-parent", "--new-session", *own, *_NEW, "--clearenv", *variables, *mounts)

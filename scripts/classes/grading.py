@@ -224,6 +224,7 @@ def statistics(lab: Lab, marked: Sequence[Marked]) -> str:
         for n in asked(lab)
         if grades
     ]
+    each += [] if all(grade.confined for grade in grades) else ["", UNCONFINED]
     title = said("classroom", "statistics.title", lab=lab.folder)
     return "\n".join([f"# {title}", "", *counted, "", *table(rows), "", *each, ""])
 
