@@ -104,6 +104,10 @@ class UnreadableTextError(ShardlabError):
         self.reason = reason
 
 
+class NotGradedError(ShardlabError):
+    """No grade could be given, by a fault of the machine's or of the judge's own: it is not a grade of zero."""
+
+
 @dataclass(frozen=True)
 class CodeError:
     """An exception of the learner's code, or a limit it met. `line` is in their file, 0 where there is none."""

@@ -15,7 +15,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-NOBODY = 65534
 LONGEST = 4_000_000
 """Characters of an answer."""
 
@@ -29,18 +28,20 @@ def end_with_judge() -> None:
 def limit(cpu_s: int, memory_bytes: int, file_bytes: int, processes: int | None) -> None:
     """Bound what this process may use, where the system can, before any of the submission runs.
 
-    `processes` counts those of the user, and says nothing to root; None leaves it, for ranks are processes too.
+    `processes` counts those of the user, in its own user namespace where it has one, and threads too; it says
+    nothing to root. None leaves it.
     """
     try:
         import resource
     except ImportError:
         return
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if processes is not None and os.geteuid() == NOBODY:
-        resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+    bounds = [("CPU", cpu_s, cpu_s + 1), ("AS", memory_bytes, memory_bytes), ("FSIZE", file_bytes, file_bytes)]
+    bounds += [("CORE", 0, 0)] + ([] if processes is None else [("NPROC", processes, processes)])
+    for name, soft, hard in bounds:
+        try:
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (soft, hard))
+        except (ValueError, OSError):  # macOS bounds no address space
+            continue
 
 
 def main(file: str, limits: str) -> None:
@@ -53,6 +54,7 @@ def main(file: str, limits: str) -> None:
     os.dup2(nowhere, 2)  # what a submission prints is nobody's
     requests = os.fdopen(os.dup(0), encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    _say(answers, {"begun": True})  # what fails before this is no fault of the submission's
     module, loaded = _load(file)
     _say(answers, loaded)
     for line in requests:
@@ -266,7 +268,7 @@ def _say(answers: Any, answer: dict[str, Any]) -> None:
 def _finite(value: Any) -> bool:
     try:
         json.dumps(value, allow_nan=False)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return False
     return True
 

@@ -1,11 +1,8 @@
-"""A process that runs somebody else's code: what it may see, write and use, and what is left of it afterwards.
+"""The arguments of bubblewrap for a process that runs somebody else's code, and whether it can be had here.
 
-Three ways, the best that the machine allows:
-
-namespaces    Linux: no other process is seen, no network, all is read-only but for one folder, and some
-              folders and files look empty; when the first process ends, the kernel ends all that it started
-another user  as root in a container without namespaces: the code runs as nobody, who may start no process
-limits        processor time, memory and file sizes alone, which hold for the other two as well
+Inside there are Python, numpy and one lab, all read-only; an empty /tmp and /dev/shm of bounded size; processes,
+network and users of its own. What it starts ends with it, and it ends with us. Nobody's rights are all it has: as
+root it becomes another user first, behind the mounts that root alone may make.
 """
 
 import ctypes
@@ -14,82 +11,139 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from runtime.scratch import scratch
-
-Way = Literal["namespaces", "another user", "limits"]
+PACKAGE = "bubblewrap"
 NOBODY = 65534
-_NEW = ("--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child", "--mount-proc")
-_NO_RIGHTS = ("setpriv", "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all")
-_BEGIN = (
-    "import fcntl, select, socket, struct, sys;"
-    " fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh', b'lo', 0x41));"  # SIOCSIFFLAGS, up and running
-    " asked = select.poll(); asked.register(0, 0); sys.exit(any(how & 16 for _, how in asked.poll(0)))"  # POLLHUP
-)
-"""Raises the loopback; ends where whoever asks has: `unshare` may be killed before its child is tied to it."""
-_MOUNTS = r"""
-set -e
-"$1" -c "$2"; shift 2
-folder=$1; shift
-mount --make-rprivate /
-mount --bind "$folder" "$folder"
-if [ -d /dev/shm ]; then mount -t tmpfs -o size=64m none /dev/shm; fi
-while [ "$1" != -- ]; do
-  if [ -d "$1" ]; then mount -t tmpfs -o ro,size=4k none "$1"; else mount --bind /dev/null "$1"; fi
-  shift
-done
-shift
-mounts=$(while read -r _ _ _ _ point options _; do
-  case $options in rw*) echo "$point" ;; esac
-done </proc/self/mountinfo)
-printf '%s\n' "$mounts" | while read -r point; do
-  point=$(printf %b "$point")
-  case $point in "$folder" | /dev/shm) continue ;; esac
-  mount -o remount,bind,ro "$point" 2>/dev/null || mount -t tmpfs -o ro,size=4k none "$point" 2>/dev/null || :
-done
-cd "$folder"
-exec "$@"
-"""
-"""All mounts but the folder and a /dev/shm of its own become read-only. A read-only `/` alone would leave as
-they were a volume, a /home, and /proc/sys, which takes what uid 0 writes whatever else uid 0 may not. What can
-neither be made so nor be covered is not reached by a path.
-"""
+GIVEN = "/given"
+"""Where the folder that is given stands inside."""
+TMP_BYTES = 64 * 2**20
+"""Of /tmp and of /dev/shm each: both are memory."""
+
+_APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 _PR_SET_DUMPABLE = 4
 _TIED = (sys.executable, "-P", str(Path(__file__).with_name("processes.py")), "0")
-"""In front of what is to end with us, whatever ends us."""
+"""In front of what is to end with us, whatever ends us: bwrap asks for that too late to see one that has ended."""
+_NEW = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
+_OWN_USER = ("--unshare-user", "--disable-userns")
+_AS_NOBODY = (
+    *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
+    *("--inh-caps=-all", "--bounding-set=-all", "--no-new-privs"),
+    *(
+        "bwrap",
+        *_OWN_USER,
+        "--bind",
+        "/",
+        "/",
+        "--dev-bind",
+        "/dev",
+        "/dev",
+        "--proc",
+        "/proc",
+        "--remount-ro",
+        "/",
+    ),
+)
+"""As root: root's own user makes the mounts, nobody the user namespace, in which no other can be made."""
 
 
 @lru_cache(maxsize=1)
-def way() -> Way:
-    """The best way this machine allows: a container may have the right to one step of it and not to the next."""
-    if shutil.which("unshare") and shutil.which("setpriv"):
-        with scratch("confinement") as folder:
-            command = _namespaced(["true"], Path(folder), [Path(__file__).parent])
-            if subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0:
-                return "namespaces"
-    return "another user" if hasattr(os, "geteuid") and os.geteuid() == 0 else "limits"
+def missing() -> str:
+    """Why nothing can be confined here, in a sentence that names what is missing; empty where it can."""
+    if sys.platform != "linux":
+        return f"{PACKAGE} runs on Linux alone"
+    if shutil.which("bwrap") is None:
+        return f"bwrap is not installed: apt-get install {PACKAGE}, or dnf install {PACKAGE}"
+    if is_root() and shutil.which("setpriv") is None:
+        return "setpriv is not installed: apt-get install util-linux"
+    command = confined([sys.executable, "-I", "-c", ""], Path(__file__).parent, {})
+    try:
+        tried = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bwrap cannot be run: {error}"
+    if tried.returncode == 0:
+        return ""
+    said = tried.stderr.decode(errors="replace").strip().splitlines()
+    hint = "; on Ubuntu, AppArmor keeps users from it: run as root" if _APPARMOR.exists() and not is_root() else ""
+    return f"{PACKAGE} cannot confine a process here ({said[-1] if said else 'it says nothing'}){hint}"
 
 
-def confined(command: Sequence[str], folder: Path, hidden: Sequence[Path]) -> list[str]:
-    """The command with what confines it in front. `folder` stays writable; all `hidden` looks empty."""
-    return _namespaced(command, folder, hidden) if way() == "namespaces" else list(command)
+def confined(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> list[str]:
+    """A command with bubblewrap in front, run in /tmp; all that is in `folder` is read as `GIVEN`."""
+    own = () if is_root() else _OWN_USER
+    libraries = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    told = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", **libraries, **environment}
+    mounts = (*_system(), *_python(), *_scratch(), "--ro-bind", str(folder), GIVEN, "--remount-ro", "/")
+    variables = [part for name, value in told.items() for part in ("--setenv", name, value)]
+    outer = ("bwrap", "--die-with-parent", "--new-session", *own, *_NEW, "--clearenv", *variables, *mounts)
+    inner = _AS_NOBODY if is_root() else ()
+    return [*_TIED, *outer, "--chdir", "/tmp", "--", *inner, *command]
 
 
-def _namespaced(command: Sequence[str], folder: Path, hidden: Sequence[Path]) -> list[str]:
-    needed = (folder, Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable))
-    unseen = [str(path) for path in hidden if path.exists() and not any(one.is_relative_to(path) for one in needed)]
-    inside = ("sh", "-c", _MOUNTS, "sh", sys.executable, _BEGIN, str(folder), *unseen, "--", *_NO_RIGHTS)
-    return [*_TIED, *_unshare(), *inside, *command]
+def _system() -> Iterator[str]:
+    """The programs and libraries of the system, which hold nothing of anybody's."""
+    yield from ("--ro-bind", "/usr", "/usr")
+    for name in ("lib", "lib32", "lib64", "libx32", "bin", "sbin"):
+        path = Path("/") / name
+        if path.is_symlink():
+            yield from ("--symlink", os.readlink(path), str(path))
+        elif path.is_dir():
+            yield from ("--ro-bind", str(path), str(path))
+    for name in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"):
+        yield from ("--ro-bind-try", name, name)
 
 
-def user() -> dict[str, Any]:
-    """Whom `Popen` runs the command as: nobody, where nothing better is to be had and we may choose."""
-    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if way() == "another user" else {}
+def _python() -> Iterator[str]:
+    """Python where it stands, and where numpy and torch do, with folders above them that anybody may enter."""
+    named = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
+    named |= set(packages_elsewhere())
+    wanted = sorted({path for one in named for path in (one, one.resolve())} - {Path("/")})
+    outside = [path for path in wanted if not path.is_relative_to("/usr")]
+    kept = [path for path in outside if not any(path != one and path.is_relative_to(one) for one in outside)]
+    for folder in dict.fromkeys(above for path in kept for above in reversed(path.parents[:-1])):
+        yield from ("--perms", "0755", "--dir", str(folder))
+    for path in kept:
+        yield from ("--ro-bind", str(path), str(path))
+
+
+@lru_cache(maxsize=1)
+def packages_elsewhere() -> tuple[Path, ...]:
+    """Folders with numpy and torch that Python does not look into by itself, as a user's own packages."""
+    origins = [found.origin for name in ("numpy", "torch") if (found := find_spec(name)) and found.origin]
+    folders = dict.fromkeys(Path(origin).parent.parent for origin in origins)
+    return tuple(
+        one for one in folders if not any(one.is_relative_to(own) for own in (sys.prefix, sys.base_prefix))
+    )
+
+
+def _scratch() -> Iterator[str]:
+    yield from ("--proc", "/proc", "--dev", "/dev")
+    for folder in ("/tmp", "/dev/shm"):
+        yield from ("--perms", "1777", "--size", str(TMP_BYTES), "--tmpfs", folder)
+    yield from ("--remount-ro", "/dev")
+
+
+def is_root() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+@lru_cache(maxsize=1)
+def other_user() -> Mapping[str, Any]:
+    """Whom `Popen` runs an unconfined command as: nobody, where we may choose and nobody can run our Python."""
+    if not is_root():
+        return {}
+    nobody: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    try:
+        command = [sys.executable, "-I", "-c", "import numpy"]
+        tried = subprocess.run(command, capture_output=True, timeout=60, check=False, **nobody)
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    return nobody if tried.returncode == 0 else {}
 
 
 def keep_secrets() -> None:
@@ -105,8 +159,3 @@ def end_group(leader: int) -> None:
     if os.name == "posix":
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, signal.SIGKILL)
-
-
-def _unshare() -> list[str]:
-    as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
-    return ["unshare", *as_root, *_NEW]

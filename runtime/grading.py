@@ -3,39 +3,38 @@
 The submission's process gets inputs drawn from a seed and answers in plain JSON. It cannot touch what judges it,
 and there is nothing in it to forge: no test, no report, no expected value, no module of ours beyond those that the
 lab's starter imports. Every wait is bounded. Only the task that was being asked pays for a call without end.
+
+Whatever comes out of it has a grade. A fault of the machine's, or of the judge's own, is a NotGradedError instead.
 """
 
-import json
 import os
-import select
-import subprocess
+import stat
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from importlib.util import find_spec
+from json import dumps
 from pathlib import Path
 
 from core.course.grading.probe import Probe, verdict
 from core.course.grading.probes import probes
 from core.course.grading.tasks import Lab, Outcome, TaskResult, tally
-from core.errors import OutOfRangeError, ShardlabError
+from core.errors import NotGradedError, OutOfRangeError, ShardlabError
 from runtime import confinement
+from runtime.conversation import Conversation, KilledError, line_of
 from runtime.files import ROOT
 from runtime.given_modules import write_given
 from runtime.learner_code import PASSED_ON
 from runtime.processes import PARENT
 from runtime.scratch import scratch
+from runtime.tree_limits import Tree
 
 PROGRAM = ROOT / "distributed" / "graded_process.py"
-SCRATCH = "scratch"
+SCRATCH, TAG = "scratch", "SHARDLAB_SUBMISSION"
 MOST_BYTES = 2**20
 """Of a submission."""
 
-_HIDDEN = tuple(
-    ROOT / name for name in ("core", "distributed", "runtime", "labs", "tests", "scripts", "data", ".git")
-)
 _NEEDED = (
     *(
         ("core.errors", name)
@@ -55,7 +54,7 @@ _OF_LAB = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission's process may use: processor time, memory, the size of a file, processes of its user."""
+    """What a process of a submission may use: processor time, memory, the size of a file, processes it starts."""
 
     cpu_s: int = 20
     memory_bytes: int = 2 * 2**30
@@ -65,90 +64,192 @@ class Limits:
 
 @dataclass(frozen=True)
 class Patience:
-    """How long is waited: for the file to load, for one call, and for all of it; and what it may use."""
+    """How long is waited: for the file to load, for one call, and for all of it; and what it may use.
+
+    `tree_bytes` and `tree_processes` are of all its processes together, where the system can count them so.
+    """
 
     load_s: float = 15.0
     call_s: float = 10.0
     all_s: float = 60.0
     limits: Limits = field(default_factory=Limits)
+    tree_bytes: int = 3 * 2**30
+    tree_processes: int = 16
 
 
-WITH_RANKS = Patience(60.0, 60.0, 240.0, Limits(240, 64 * 2**30, processes=None))
+WITH_RANKS = Patience(60.0, 60.0, 240.0, Limits(240, 64 * 2**30, processes=128), 12 * 2**30, 144)
 """Real ranks load PyTorch, which reserves far more address space than it uses."""
 
 
 def grade(
-    lab: Lab, file: Path, seed: int, patience: Patience | None = None, unseen: Sequence[Path] = ()
+    lab: Lab, file: Path, seed: int, patience: Patience | None = None, confine: bool = True
+) -> tuple[TaskResult, ...]:
+    """Every task of a lab, by what a file answers to the probes of a seed.
+
+    Raises OutOfRangeError for what is no regular file or too long, else as `grade_code`.
+    """
+    return grade_code(lab, code_of(file), seed, patience, confine)
+
+
+def code_of(file: Path) -> bytes:
+    """What is in a submission's file, which is a file of its own and no link.
+
+    Raises OutOfRangeError where it is not, or is too long.
+    """
+    try:
+        status = file.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise OutOfRangeError("file", file, "is not there") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise OutOfRangeError("file", file, "is a link, or no file, and is not followed")
+    if status.st_size > MOST_BYTES:
+        raise OutOfRangeError("file", file, f"is longer than {MOST_BYTES} bytes")
+    with os.fdopen(os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as opened:
+        return opened.read(MOST_BYTES)
+
+
+def grade_code(
+    lab: Lab, code: bytes, seed: int, patience: Patience | None = None, confine: bool = True
 ) -> tuple[TaskResult, ...]:
     """Every task of a lab, by what a submission answers to the probes of a seed.
 
-    `unseen` are files and folders that are kept from it, as this repository is.
-
-    Raises OutOfRangeError for a file that is not there or too long, ShardlabError where the lab cannot run.
+    Raises NotGradedError for a fault of the machine's or of the judge's, ShardlabError where the lab cannot run.
     """
-    if not file.is_file():
-        raise OutOfRangeError("file", file, "is not there")
-    if file.stat().st_size > MOST_BYTES:
-        raise OutOfRangeError("file", file, f"is longer than {MOST_BYTES} bytes")
+    if confine and (fault := confinement.missing()):
+        raise NotGradedError(f"{fault}; --unconfined runs submissions with no sandbox")
     if lab.needs_torch and find_spec("torch") is None:
         raise ShardlabError(f"{lab.key} runs on PyTorch: pip install -r requirements.txt")
     asked = probes(lab, seed)
     waits = patience or (WITH_RANKS if lab.needs_torch else Patience())
-    with scratch("grading") as name:
-        folder = Path(name)
-        submission = folder / "submission.py"
-        submission.write_bytes(file.read_bytes())
-        write_given(
-            ROOT / "labs" / lab.folder / "starter.py", folder / "given", (*_NEEDED, *_OF_LAB.get(lab.key, ()))
-        )
-        program = folder / PROGRAM.name
-        program.write_bytes(PROGRAM.read_bytes())
-        for path in (folder, *folder.rglob("*")):
-            path.chmod(0o755 if path.is_dir() else 0o644)
-        (folder / SCRATCH).mkdir()
-        (folder / SCRATCH).chmod(0o777)  # all that another user may write to
-        hidden = (*_HIDDEN, *(path.resolve() for path in unseen))
-        answers = _ask(lab, asked, partial(_Conversation, program, folder, waits, hidden), waits)
-    outcomes = [(probe.task, Outcome(probe.claim, problem)) for probe, problem in zip(asked, answers, strict=True)]
+    try:
+        with scratch("grading") as name:
+            folder = Path(name)
+            _lay_out(lab, code, folder)
+            judge = _Judge(lab, waits, lambda: _begin(folder, waits, confine))
+            try:
+                problems = judge.problems(asked)
+            except KilledError:  # by a machine that had no memory, perhaps: once more before it is the code's
+                problems = judge.problems(asked, again=True)
+    except (OSError, MemoryError) as error:
+        raise NotGradedError(f"the machine failed the judge: {error}") from error
+    outcomes = [(probe.task, Outcome(probe.claim, problem)) for probe, problem in zip(asked, problems, strict=True)]
     return tally(lab, outcomes)
 
 
-def _ask(lab: Lab, asked: Sequence[Probe], begin: Callable[[], "_Conversation"], waits: Patience) -> list[str]:
-    """What is wrong with each probe's answer, empty where nothing is."""
-    confinement.keep_secrets()
-    problems: list[str] = []
-    deadline_s = time.monotonic() + waits.all_s
-    ended: dict[int, str] = {}
-    answered: dict[str, dict[str, object] | str] = {}
-    conversation: _Conversation | None = None
-    try:
-        for probe in asked:
-            if time.monotonic() > deadline_s:
-                problems.append(f"The code took more than {waits.all_s:g} s in all.")
-                continue
-            if probe.task in ended:
-                problems.append(ended[probe.task])
-                continue
-            if conversation is None:
-                conversation = begin()
-                if conversation.problem:
-                    return [*problems, *[conversation.problem] * (len(asked) - len(problems))]
-            request = {"lab": lab.key, "function": probe.function, "given": dict(probe.given)}
-            left_s = min(waits.call_s, deadline_s - time.monotonic())
-            line = json.dumps(request)  # probes of one call share it
-            answer = answered[line] if line in answered else conversation.ask(line, left_s)
-            answered[line] = answer
-            if isinstance(answer, str):
-                ended[probe.task] = answer
-                conversation.end()
-                conversation = None
-                problems.append(answer)
-            else:
-                problems.append(_explained(verdict(probe, answer)))
-    finally:
+def _lay_out(lab: Lab, code: bytes, folder: Path) -> None:
+    """Write what the process is given: the submission, the modules it may import, and the program that asks it."""
+    (folder / "submission.py").write_bytes(code)
+    starter = ROOT / "labs" / lab.folder / "starter.py"
+    write_given(starter, folder / "given", (*_NEEDED, *_OF_LAB.get(lab.key, ())))
+    (folder / PROGRAM.name).write_bytes(PROGRAM.read_bytes())
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def _begin(folder: Path, waits: Patience, confine: bool) -> Conversation:
+    """A process of the submission's, which has loaded it."""
+    inside = Path(confinement.GIVEN) if confine else folder
+    limits = asdict(waits.limits)
+    if not confine and limits["processes"]:
+        limits["processes"] = None  # without users of its own, all of a user's processes would count
+    program, submission = inside / PROGRAM.name, inside / "submission.py"
+    command = [sys.executable, "-P", "-s", "-B", str(program), str(submission), dumps(limits)]
+    told = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    packages = map(str, (inside / "given", *confinement.packages_elsewhere()))
+    told |= {"PYTHONPATH": os.pathsep.join(packages), "LANG": "C.UTF-8"}
+    passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    ours = passed_on | {PARENT: str(os.getpid())}
+    tree = Tree(waits.tree_bytes, waits.tree_processes)
+    if confine:
+        return Conversation(confinement.confined(command, folder, told), ours, waits.load_s, tree, {})
+    free = folder / SCRATCH
+    free.mkdir(exist_ok=True)
+    free.chmod(0o777)  # another user writes here
+    tag = f"{os.getpid()}-{free}"
+    told |= {"TMPDIR": str(free), TAG: tag}
+    return Conversation(command, ours | told, waits.load_s, tree, confinement.other_user(), (TAG, tag))
+
+
+class _Judge:
+    """Asks a submission every probe and judges what it answers."""
+
+    def __init__(self, lab: Lab, waits: Patience, begin: Callable[[], Conversation]) -> None:
+        self._lab, self._waits, self._begin = lab, waits, begin
+        self._conversation: Conversation | None = None
+        self._again = False
+
+    def problems(self, asked: Sequence[Probe], again: bool = False) -> list[str]:
+        """What is wrong with each probe's answer, empty where nothing is.
+
+        Raises KilledError where somebody else ended the process; `again`, that is the code's own doing.
+        """
+        confinement.keep_secrets()
+        self._again = again
+        deadline_s = time.monotonic() + self._waits.all_s
+        problems: list[str] = []
+        ended: dict[int, str] = {}
+        answered: dict[str, Mapping[str, object] | str] = {}
+        try:
+            for probe in asked:
+                if time.monotonic() > deadline_s:
+                    problems.append(f"The code took more than {self._waits.all_s:g} s in all.")
+                    continue
+                if probe.task in ended:
+                    problems.append(ended[probe.task])
+                    continue
+                if problem := self._cannot_be_asked():
+                    return [*problems, *[problem] * (len(asked) - len(problems))]
+                line = line_of(self._lab.key, probe.function, probe.given)  # probes of one call share it
+                if line not in answered:
+                    answered[line] = self._answer(line, min(self._waits.call_s, deadline_s - time.monotonic()))
+                answer = answered[line]
+                if isinstance(answer, str):
+                    ended[probe.task] = answer
+                    self._end()
+                problems.append(answer if isinstance(answer, str) else _judged(probe, answer))
+        finally:
+            self._end()
+        return problems
+
+    def _cannot_be_asked(self) -> str:
+        """Why the code cannot be asked, empty where it can: it is loaded where it is not."""
+        if self._conversation is not None:
+            return ""
+        try:
+            conversation = self._begin()
+        except KilledError:
+            if self._again:
+                return _KILLED_TWICE
+            raise
+        if conversation.problem:
+            return _explained(conversation.problem)
+        self._conversation = conversation
+        return ""
+
+    def _answer(self, line: str, wait_s: float) -> Mapping[str, object] | str:
+        assert self._conversation is not None
+        try:
+            return self._conversation.ask(line, wait_s)
+        except KilledError:
+            if self._again:
+                return _KILLED_TWICE
+            raise
+
+    def _end(self) -> None:
+        conversation, self._conversation = self._conversation, None
         if conversation is not None:
             conversation.end()
-    return problems
+
+
+_KILLED_TWICE = "The process was killed, and again when it was tried once more."
+
+
+def _judged(probe: Probe, answer: Mapping[str, object]) -> str:
+    """What is wrong with an answer; a fault of ours on the way is no fault of the answer's."""
+    try:
+        return _explained(verdict(probe, answer))
+    except Exception as error:
+        raise NotGradedError(f"the judge failed at {probe.claim!r}: {type(error).__name__}: {error}") from error
 
 
 def _explained(problem: str) -> str:
@@ -157,84 +258,3 @@ def _explained(problem: str) -> str:
         "No module named 'core" in problem or "from 'core" in problem or "No module named 'distributed" in problem
     )
     return problem + "; a submission may import what the lab's starter imports" if kept_back else problem
-
-
-class _Conversation:
-    """A submission's process, asked a line at a time. `problem` says why it cannot be asked at all."""
-
-    def __init__(self, program: Path, folder: Path, waits: Patience, hidden: Sequence[Path]) -> None:
-        command = [
-            sys.executable,
-            "-P",
-            "-s",
-            "-B",
-            str(program),
-            str(folder / "submission.py"),
-            json.dumps(asdict(waits.limits)),
-        ]
-        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "TMPDIR": str(folder / SCRATCH)}
-        environment |= {"PYTHONPATH": str(folder / "given"), "GLOO_SOCKET_IFNAME": "lo"}
-        environment |= {PARENT: str(os.getpid())}
-        self._waits = waits
-        self._process = subprocess.Popen(
-            confinement.confined(command, folder, hidden),
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            **confinement.user(),
-        )
-        self._read = bytearray()
-        loaded = self._answer(waits.load_s)
-        self.problem = loaded if isinstance(loaded, str) else _explained(str(loaded.get("raised", "")))
-        if self.problem:
-            self.end()
-
-    def ask(self, request: str, wait_s: float) -> dict[str, object] | str:
-        """What was answered; a sentence where nothing was in time."""
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(request.encode() + b"\n")
-            self._process.stdin.flush()
-        except OSError:
-            return self._gone()
-        return self._answer(wait_s)
-
-    def end(self) -> None:
-        confinement.end_group(self._process.pid)
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except OSError:
-                    continue
-
-    def _answer(self, wait_s: float) -> dict[str, object] | str:
-        assert self._process.stdout is not None
-        deadline_s, pipe = time.monotonic() + wait_s, self._process.stdout.fileno()
-        while b"\n" not in self._read:
-            left_s = deadline_s - time.monotonic()
-            if left_s <= 0 or not select.select([pipe], [], [], left_s)[0]:
-                return f"The code ran for more than {wait_s:g} s and was ended."
-            part = os.read(pipe, 65536)
-            if not part:
-                return self._gone()
-            self._read += part
-            if len(self._read) > 8 * MOST_BYTES:
-                return "The answer has no end."
-        line, _, rest = bytes(self._read).partition(b"\n")
-        self._read = bytearray(rest)
-        try:
-            answer = json.loads(line)
-        except ValueError:
-            return "The process said something that is no answer."
-        return answer if isinstance(answer, dict) else "The process said something that is no answer."
-
-    def _gone(self) -> str:
-        code = self._process.wait()
-        return f"The process ended before it answered (exit status {code})."

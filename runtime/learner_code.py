@@ -143,7 +143,7 @@ def _row(line: bytes) -> dict[str, object] | None:
     """A line of results; None for one that was cut when its process ended, or its disk was full."""
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None
 

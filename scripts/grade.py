@@ -1,29 +1,36 @@
-"""Grade a submission: `python -m scripts.grade lab-03 --file mine.py --student ada --word-file word.txt`.
+"""Grade a submission: `python -m scripts.grade lab-03 --file mine.py --student ada --seed-file seed.txt`.
 
 The code is asked to compute with hidden inputs, in a process that it cannot leave; the student's own questions
 count too: `--questions` prints them, and `--answers` is a file of lines `q1 = 6.82 ms`. Both are drawn from the
-student's name and the instructor's secret word, which comes from a file or from SHARDLAB_GRADING_WORD. `--practice`
-draws at random. Formats: text, junit (XML), gradescope (results.json). The exit status is 0 whatever the grade.
+student's identity, which a `--roster` decides, and the instructor's seed, which `classroom seed` makes.
+`--practice` draws at random. Formats: text, junit (XML), gradescope (results.json). The exit status is 0 whatever
+the grade, and 1 where none could be given, by a fault of the machine's or of the judge's: that is no grade of zero.
 """
 
 import argparse
-import json
-import os
+import csv
+import io
+import re
 import secrets
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from core.course.grading.questions import answers_in, questions, seed_of
 from core.course.grading.report import Answered, Grade, as_gradescope, as_junit, as_text, lines
+from core.course.grading.roster import Roster, roster_of
 from core.course.grading.tasks import Lab, lab_of
-from core.errors import OutOfRangeError, ShardlabError
+from core.errors import NotGradedError, OutOfRangeError, ShardlabError
 from core.text.question import Number, judge
 from runtime.files import ROOT
-from runtime.grading import grade
-from scripts.terminal import Parser, run, words, written_json
+from runtime.grading import code_of, grade_code
+from runtime.seed_file import seed_in
+from runtime.sent_files import MOST_BYTES
+from runtime.students_text import answers_from, code_from, text_from
+from scripts.terminal import OFF, Parser, run, words, written_json
 
+_BYTES = re.compile(r"(?<![A-Za-z])([kKMG])(?:B|b|[Bb]ytes?)\b")
 FORMATS = {"text": as_text, "junit": as_junit, "gradescope": as_gradescope}
-WORD = "SHARDLAB_GRADING_WORD"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,7 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         text = _answer(options, lab_of(options.lab))
-    except (ShardlabError, OSError, UnicodeDecodeError) as error:
+    except NotGradedError as error:
+        print(f"{parser.prog}: not graded: {error}", file=sys.stderr)
+        return OFF
+    except (ShardlabError, OSError, csv.Error) as error:
         parser.error(str(error), type(error).__name__)
     if options.out:
         options.out.write_text(text + "\n", encoding="utf-8")
@@ -41,29 +51,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def word_of(file: Path | None) -> str:
-    """The instructor's secret word. Its variable is taken out of the environment, which children inherit.
+def roster_in(path: Path) -> Roster:
+    """The roster that a file holds, whatever parts its columns and however it is encoded.
 
-    Raises OutOfRangeError where there is none.
+    Raises OutOfRangeError for a file that is none.
     """
-    word = file.read_text(encoding="utf-8") if file else os.environ.pop(WORD, "")
-    if not word.strip():
-        raise OutOfRangeError("word", "none", f"was given: name a file by --word-file, or set {WORD}")
-    return word.strip()
+    if not path.is_file():
+        raise OutOfRangeError("roster", path, "is not there")
+    text = text_from(path.read_bytes()[: 16 * MOST_BYTES], path.name)
+    head = text.partition("\n")[0]
+    delimiter = max(",;\t", key=head.count)
+    return roster_of(list(csv.reader(io.StringIO(text), delimiter=delimiter)), path)
 
 
-def graded(lab: Lab, file: Path, student: str, answers: str, word: str, unseen: Sequence[Path | None]) -> Grade:
-    """One submission's grade: its code, and the answers to this student's questions where one is named.
+def graded(
+    lab: Lab,
+    code: bytes,
+    identities: Sequence[str],
+    answers: str,
+    secret: str,
+    *,
+    student: str = "",
+    remarks: Sequence[str] = (),
+    confine: bool = True,
+) -> Grade:
+    """One submission's grade: its code, and the answers to the questions of whoever sent it.
 
-    `unseen` are files and folders that are none of the code's business; None for one that was not given.
+    Partners have several identities, and each a sheet of questions of their own: what they answered best counts.
+    Without an identity there are no questions.
     """
-    seed = seed_of(student, lab, word)
-    asked = questions(lab, seed) if student else ()
     given = answers_in(answers)
-    answered = tuple(
-        answer_to(number, question, given.get(f"q{number}")) for number, question in enumerate(asked, 1)
-    )
-    return Grade(lab, grade(lab, file, seed, unseen=tuple(filter(None, unseen))), answered, student)
+    sheets = [(identity, _answered(lab, identity, given, secret)) for identity in identities]
+    best = max(sheets, key=lambda sheet: sum(one.right for one in sheet[1]), default=("", ()))
+    results = grade_code(lab, code, seed_of(best[0], lab, secret), confine=confine)
+    return Grade(lab, results, best[1], student, tuple(remarks), confine)
+
+
+def _answered(lab: Lab, identity: str, given: Mapping[str, str], secret: str) -> tuple[Answered, ...]:
+    asked = questions(lab, seed_of(identity, lab, secret))
+    return tuple(answer_to(number, question, given.get(f"q{number}")) for number, question in enumerate(asked, 1))
 
 
 def answer_to(number: int, question: Number, answer: str | None) -> Answered:
@@ -72,6 +98,8 @@ def answer_to(number: int, question: Number, answer: str | None) -> Answered:
     block = "judge.unanswered" if judged is None else f"judge.{judged.reply}"
     if judged and judged.reply == "slip":
         block = judged.block
+    if judged and not judged.right and judge(question, _BYTES.sub(r"\1iB", answer or "")).right:
+        block = "judge.thousands"
     remark = "" if judged and judged.right else words("grading", block, {**question.fields, "unit": question.unit})
     return Answered(worded(number, question), answer or "", remark)
 
@@ -90,17 +118,31 @@ def paper(asked: Sequence[Number]) -> str:
 
 
 def _answer(options: argparse.Namespace, lab: Lab) -> str:
-    student = _student(options)
-    word = secrets.token_hex(16) if options.practice else word_of(options.word_file)
+    student, identity = _student(options)
+    if not options.practice and options.seed_file is None:
+        raise OutOfRangeError("seed-file", "none", "was named; --practice draws inputs and questions at random")
+    secret = secrets.token_hex(16) if options.practice else seed_in(options.seed_file)
     if options.questions:
         if not student:
             raise OutOfRangeError("student", "none", "must be named: its questions are nobody else's")
-        asked = questions(lab, seed_of(student, lab, word))
+        asked = questions(lab, seed_of(identity, lab, secret))
         return written_json({"questions": _asked(asked)}, options) if options.json else paper(asked)
     file = options.file or ROOT / "labs" / lab.folder / "starter.py"
-    answers = options.answers.read_text(encoding="utf-8") if options.answers else ""
-    grade = graded(lab, file, student, answers, word, (options.word_file, options.metadata))
+    code = code_from(code_of(file), file.name)
+    answers = answers_from(code_of(options.answers), options.answers.name) if options.answers else ""
+    identities = [identity] if student else []
+    grade = graded(lab, code, identities, answers, secret, student=student, confine=not options.unconfined)
     return written_json(_points(grade), options) if options.json else FORMATS[options.format](grade)
+
+
+def _student(options: argparse.Namespace) -> tuple[str, str]:
+    """Who submits, and the identity that decides the questions: the roster's, where there is one."""
+    if not options.student or options.roster is None:
+        return options.student, options.student
+    found = roster_in(options.roster).find(options.student)
+    if found is None:
+        raise OutOfRangeError("student", options.student, f"is nobody in {options.roster}, or two")
+    return found.key, found.identity
 
 
 def _asked(asked: Sequence[Number]) -> Sequence[Mapping[str, object]]:
@@ -111,18 +153,8 @@ def _asked(asked: Sequence[Number]) -> Sequence[Mapping[str, object]]:
 
 
 def _points(grade: Grade) -> Mapping[str, object]:
-    return {"points": grade.points, "max_points": grade.max_points, "lines": tuple(lines(grade))}
-
-
-def _student(options: argparse.Namespace) -> str:
-    """Who submits: named, or as Gradescope's submission_metadata.json says; a group is all of its members."""
-    if options.student or not options.metadata:
-        return str(options.student or "")
-    try:
-        users = json.loads(options.metadata.read_text(encoding="utf-8"))["users"]
-        return "+".join(sorted(str(user.get("email") or user["id"]) for user in users))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise OutOfRangeError("metadata", options.metadata, "is not a submission_metadata.json") from None
+    told = {"points": grade.points, "max_points": grade.max_points, "lines": tuple(lines(grade))}
+    return {**told, "confined": grade.confined}
 
 
 def make_parser() -> Parser:
@@ -132,11 +164,10 @@ def make_parser() -> Parser:
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--out", type=Path, help="a file to write instead of standard output")
     parser.add_argument("--student", default="", help="a name, number or address: its questions are its own")
-    parser.add_argument(
-        "--metadata", type=Path, help="Gradescope's submission_metadata.json, in place of --student"
-    )
+    parser.add_argument("--roster", type=Path, help="a class list, which says who that is; see classroom")
     parser.add_argument("--answers", type=Path, help="a file of lines such as `q1 = 6.82 ms`")
-    parser.common("--word-file", help=f"holds the instructor's secret word; else {WORD} does")
+    parser.common("--seed-file")
+    parser.common("--unconfined")
     parser.add_argument("--practice", action="store_true", help="draw inputs and questions at random instead")
     parser.common("--json", help="as every command has it, in place of --format")
     parser.add_argument("--questions", action="store_true", help="print the student's questions and grade nothing")

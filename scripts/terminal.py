@@ -52,7 +52,8 @@ COMMON: Mapping[str, Mapping[str, Any]] = {
     "--requests": {"type": int, "help": "of each run"},
     "--seed": {"type": int, "default": 0, "help": "which numbers; the same seed draws the same"},
     "--ledger": {"type": Path, "help": "the file that is appended to"},
-    "--word-file": {"type": Path, "help": "holds the instructor's secret word"},
+    "--seed-file": {"type": Path, "help": "holds the instructor's secret seed, which `classroom seed` makes"},
+    "--unconfined": {"action": "store_true", "help": "run submissions without bubblewrap; every report says so"},
     "--json": {"action": "store_true", "help": "one JSON object"},
 }
 """The options that several commands have."""

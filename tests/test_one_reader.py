@@ -21,8 +21,14 @@ CONVERTS = {"int", "float", "complex", "Decimal", "Fraction"}
 PARTS = {"split", "partition", "rpartition", "splitlines", "group", "groups", "findall", "finditer", "fullmatch"}
 PARTS |= {"match", "search", "loads", "replace", "strip", "removeprefix", "removesuffix"}
 NO_VISITORS_TEXT = {
+    (
+        "core/course/grading/answer.py",
+        "int(digits)",
+    ): "at most a thousand digits, as the json module has matched them",
     ("core/course/grading/questions.py", "float(ticks)"): "a count that was computed",
     ("core/course/grading/tasks.py", "int(number)"): "a task's number, of our own table",
+    ("runtime/tree_limits.py", "int(pid)"): "what the system tells",
+    ("runtime/submissions.py", "int(again[1] or again[2])"): "at most three digits behind a file's name",
     ("runtime/budget.py", "float(usd)"): "a price that was computed",
     ("runtime/budget.py", "float(gpu_hours)"): "hours that were computed",
     ("runtime/catalog_words.py", "int(match[0].replace(',', ''))"): "thousands in a note of the catalog",

@@ -13,16 +13,18 @@ Dimension = Literal["bytes", "time", "bandwidth", "share", "count", "usd"]
 _PREFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 2.0**10, "mi": 2.0**20, "gi": 2.0**30}
 _UNITS: Mapping[str, tuple[Dimension, float]] = MappingProxyType(
     {
-        **{f"{prefix}b": ("bytes", size) for prefix, size in _PREFIXES.items()},
+        **{f"{prefix}{b}": ("bytes", size) for prefix, size in _PREFIXES.items() for b in ("b", "byte", "bytes")},
         **{f"{prefix}b/s": ("bandwidth", size) for prefix, size in _PREFIXES.items()},
         **{f"{prefix}bit/s": ("bandwidth", size / 8) for prefix, size in _PREFIXES.items()},
-        "s": ("time", 1.0),
+        **dict.fromkeys(("s", "sec", "second", "seconds"), ("time", 1.0)),
+        **dict.fromkeys(("millisecond", "milliseconds"), ("time", 1e-3)),
+        **dict.fromkeys(("microsecond", "microseconds"), ("time", 1e-6)),
         "ms": ("time", 1e-3),
         "µs": ("time", 1e-6),
         "us": ("time", 1e-6),
         "ns": ("time", 1e-9),
         "h": ("time", 3600.0),
-        "%": ("share", 0.01),
+        **dict.fromkeys(("%", "percent"), ("share", 0.01)),
         "$": ("usd", 1.0),
         "usd": ("usd", 1.0),
     }

@@ -4,9 +4,11 @@ The answers in `answers/` are written by hand as a student would, and share no c
 """
 
 import os
+import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,16 +16,19 @@ import pytest
 from core.course.grading.probe import verdict
 from core.course.grading.probes import probes
 from core.course.grading.tasks import LABS, earned
-from core.errors import OutOfRangeError
+from core.errors import NotGradedError, OutOfRangeError
 from runtime import confinement, grading
+from runtime.conversation import Conversation
 from runtime.grading import Patience, grade
+from runtime.tree_limits import Tree
 from tests.each import each
+from tests.sandbox import CANNOT_CONFINE
 
 ROOT = Path(__file__).resolve().parents[2]
 ANSWERS = Path(__file__).parent / "answers"
 BILL = LABS["lab-03"]
 SEED = 7
-needs_namespaces = pytest.mark.skipif(confinement.way() != "namespaces", reason="this machine has no namespaces")
+pytestmark = pytest.mark.skipif(CANNOT_CONFINE, reason=confinement.missing())
 
 
 def answer(lab):
@@ -67,36 +72,49 @@ def test_two_real_ranks_are_asked_too():
     assert problems(grade(lab, answer(lab), SEED)) == []
 
 
-RIGHTS = """
-import subprocess
+NO_MORE_USERS = ("bwrap", "--unshare-user", "--disable-userns", "--dev-bind", "/", "/", "--")
+"""In front of a command that may make no user namespace, as in a container without the right to."""
+REFUSED = """
 from pathlib import Path
-from runtime import confinement
-done = subprocess.run(confinement.confined(["true"], Path.cwd(), []), **confinement.user())
-print(confinement.way(), done.returncode)
+from core.course.grading.tasks import LABS
+from core.errors import NotGradedError
+from runtime.grading import grade
+try:
+    grade(LABS["lab-03"], Path(FILE), 7)
+except NotGradedError as error:
+    print(error)
 """
 
 
-@needs_namespaces
-@pytest.mark.parametrize("right", ["net_admin", "sys_admin"])
-def test_a_container_with_half_the_rights_runs_a_submission_as_somebody_else(tmp_path, right):
-    """Docker's root may make a network of its own where SYS_ADMIN is given, and not raise its loopback."""
-    if os.geteuid():
-        pytest.skip("a right can be taken from root alone")
-    without = ("setpriv", f"--bounding-set=-{right}", f"--inh-caps=-{right}", sys.executable, "-c", RIGHTS)
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    told = subprocess.run(without, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
-    assert told.stdout == "another user 0\n"
+def test_where_nothing_can_be_confined_the_grader_refuses_and_names_the_package():
+    program = REFUSED.replace("FILE", repr(str(answer(BILL))))
+    command = [*NO_MORE_USERS, sys.executable, "-c", program]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert told.stdout.startswith("bubblewrap cannot confine a process here (")
+    assert "--unconfined" in told.stdout
 
 
-@needs_namespaces
-@pytest.mark.parametrize("lives", [True, False])
-def test_nothing_is_run_for_whoever_has_ended(tmp_path, lives):
-    """Where its pipe has no other end, the judge was killed before the kernel had tied the submission to it."""
-    run = subprocess.Popen(confinement.confined(["true"], tmp_path, []), stdin=subprocess.PIPE)
-    if not lives:
-        run.stdin.close()
-    assert (run.wait() == 0) == lives
-    run.stdin.close()
+def test_where_bubblewrap_is_not_installed_the_package_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    confinement.missing.cache_clear()
+    try:
+        with pytest.raises(NotGradedError, match="apt-get install bubblewrap"):
+            grade(BILL, answer(BILL), SEED)
+    finally:
+        confinement.missing.cache_clear()
+
+
+def test_unconfined_is_asked_for_and_grades_the_same():
+    assert earned(grade(BILL, answer(BILL), SEED, confine=False)) == 40
+
+
+def test_unconfined_code_starts_no_process(tmp_path):
+    """Nothing would end it; root's own processes alone are not counted."""
+    if confinement.is_root() and not confinement.other_user():
+        pytest.skip("nobody cannot run this Python, and root's processes are not counted")
+    code = right_but("import subprocess\nsubprocess.Popen(['sleep', '99'])\n")
+    results = grade(BILL, submitted(tmp_path, code), SEED, confine=False)
+    assert "BlockingIOError" in problems(results)[0]
 
 
 @pytest.mark.parametrize("lab", ["lab-01", "lab-03", "lab-04"])
@@ -168,7 +186,6 @@ def test_the_word_cannot_be_read_from_our_processes(tmp_path, monkeypatch):
     assert said == ["RuntimeError: not seen (line 34)"] or "not seen" in said[0]
 
 
-@needs_namespaces
 def test_nothing_can_be_written_outside_of_its_own_folder(tmp_path):
     target = ROOT / "labs" / "left_behind.txt"
     code = right_but(f"open({str(target)!r}, 'w').write('x')\n")
@@ -177,55 +194,153 @@ def test_nothing_can_be_written_outside_of_its_own_folder(tmp_path):
 
 
 SHUT = """
+import os, socket, subprocess
+
 def shut(path):
     try:
         open(path, "w").close()
     except OSError:
         return True
 
-assert shut("/proc/sys/kernel/domainname"), "uid 0 may write there whatever else it may not"
-assert all(shut(path + "/x") for path in {mounts!r}), "a volume, another disk, memory"
-assert open({word!r}).read() == ""
+def empty(path):
+    return not os.path.exists(path) or os.listdir(path) == []
+
+assert all(map(shut, ["/x", "/dev/x", "/proc/sys/kernel/domainname", *(path + "/x" for path in {mounts!r})]))
+assert all(map(empty, ["/home", "/run", "/var", "/mnt", "/srv", "/media", "/tmp"])), "nobody's files"
+assert not os.path.exists({secret!r}) and not os.path.exists({root!r})
+assert sorted(os.listdir("/proc/net/dev_snmp6") if os.path.isdir("/proc/net/dev_snmp6") else ["lo"]) == ["lo"]
+assert not [line for line in open("/proc/net/unix") if "/" in line or "@" in line], "sockets of the machine"
+assert os.getuid() != 0 and open("/proc/self/status").read().count("CapEff:\t0000000000000000") == 1
+assert len([name for name in os.listdir("/proc") if name.isdigit()]) <= 4, "no process of the machine's"
+for forked in (os.fork, lambda: subprocess.run(["true"])):
+    try:
+        forked()
+    except OSError:
+        continue
+    raise AssertionError("another process")
+written = 0
+try:
+    while written < 2**30:
+        with open(f"/tmp/{{written}}", "wb") as file:
+            written += file.write(bytes(2**23))
+except OSError:
+    pass
+assert written <= 64 * 2**20, "a disk"
 """
 
 
-@needs_namespaces
-def test_no_other_mount_can_be_written_either_and_what_is_kept_from_it_is_empty(tmp_path):
-    """A read-only `/` alone leaves a /home, a container's volume and the kernel's own settings as they were."""
-    word = tmp_path / "word"
-    word.write_text("a secret")
+def test_only_an_empty_tmp_of_bounded_size_can_be_written_and_nothing_of_the_machine_is_seen(tmp_path):
+    secret = tmp_path / "seed.txt"
+    secret.write_text("a secret")
     points = {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
-    mounts = sorted(point for point in points - {"/dev/shm"} if os.path.isdir(point) and os.access(point, os.W_OK))
-    code = right_but(SHUT.format(mounts=mounts, word=str(word)))
-    assert earned(grade(BILL, submitted(tmp_path, code), SEED, unseen=(word,))) == 40
+    mounts = sorted(point for point in points - {"/dev/shm", "/tmp"} if os.path.isdir(point))
+    code = SHUT.format(mounts=mounts, secret=str(secret), root=str(ROOT / "core"))
+    results = grade(BILL, submitted(tmp_path, right_but(code)), SEED)
+    assert problems(results) == []
+    assert earned(results) == 40
 
 
-@needs_namespaces
-def test_neither_the_tests_nor_the_reference_can_be_read(tmp_path):
-    code = right_but(
-        f"import os\nassert os.listdir({str(ROOT / 'core')!r}) == [] == os.listdir({str(ROOT / 'labs')!r})\n"
-    )
-    assert earned(graded(tmp_path, code)) == 40
-
-
-@needs_namespaces
-def test_no_process_outlives_the_grade(tmp_path):
-    """A daemon that left its session and changed its name; the kernel ends it soon after its namespace."""
-    mark = f"shardlab-daemon-{time.time_ns()}"
-    sleeper = f"[sys.executable, '-c', 'import time; time.sleep(99)', {mark!r}]"
-    code = f"import subprocess, sys\nsubprocess.Popen({sleeper}, start_new_session=True)\n"
+def test_of_ours_only_what_the_starter_imports_is_there(tmp_path):
+    code = "import os\nheld = sorted(os.listdir('/given'))\n"
+    code += "assert held == ['given', 'graded_process.py', 'submission.py'], held\n"
+    code += "import core, glob\nfiles = glob.glob('/given/given/**/*.py', recursive=True)\n"
+    code += "text = ''.join(open(file).read() for file in files)\n"
+    code += "assert 'class LinkSpec' in text and 'def tp_comm_time_per_step' not in text\n"
     assert earned(graded(tmp_path, right_but(code))) == 40
-    until_s = time.monotonic() + 60
-    while running := [path for path in Path("/proc").glob("[0-9]*/cmdline") if _holds(path, mark.encode())]:
-        assert time.monotonic() < until_s, running
-        time.sleep(0.05)
 
 
-def _holds(path, mark):
+HANGS = {
+    "descriptors closed": "import os, time\nos.closerange(0, 64)\ntime.sleep(1e6)\n",
+    "closed in a task": right_but("") + "\ndef comm_fraction(comm_s, step_s):\n"
+    "    import os, time\n    os.closerange(0, 64)\n    time.sleep(1e6)\n",
+    "asks that are not read": "import time\ntime.sleep(1e6)\n",
+    "signals ignored": "import signal, time\nfor n in range(1, 64):\n"
+    "    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\ntime.sleep(1e6)\n",
+}
+SHORT = Patience(load_s=1.0, call_s=1.0, all_s=5.0)
+
+
+@pytest.mark.parametrize("code", HANGS.values(), ids=HANGS)
+@pytest.mark.parametrize("confine", [True, False])
+def test_every_wait_has_an_end(tmp_path, monkeypatch, code, confine):
+    monkeypatch.setattr("runtime.conversation.END_S", 1.0)
+    began_s = time.monotonic()
+    results = grade(BILL, submitted(tmp_path, code), SEED, SHORT, confine)
+    assert any("was ended" in one or "closed what" in one for one in problems(results))
+    assert time.monotonic() - began_s < 30
+
+
+def test_a_request_that_nobody_reads_ends_too():
+    """A pipe holds 64 KiB: a longer request waits for its reader."""
+    sleeps = 'import time; print(\'{"begun": true}\\n{"loaded": true}\', flush=True); time.sleep(1e6)'
+    tree = Tree(2**30, 16)
+    asked = Conversation([sys.executable, "-c", sleeps], os.environ, 5.0, tree, {})
     try:
-        return mark in path.read_bytes()
-    except OSError:
-        return False
+        assert "more than 0.5 s" in asked.ask("x" * 2**21, 0.5)
+    finally:
+        asked.end()
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [("raise SystemExit('no numpy')", "no numpy"), ("import time; time.sleep(9)", "it says nothing")],
+)
+def test_what_fails_before_the_submission_is_loaded_is_the_machines(monkeypatch, program, said):
+    monkeypatch.setattr("runtime.conversation.BEGIN_S", 1.0)
+    with pytest.raises(NotGradedError, match=f"the machine cannot run the code: {said}"):
+        Conversation([sys.executable, "-c", program], os.environ, 1.0, Tree(2**30, 16), {})
+
+
+def test_a_process_that_somebody_else_killed_is_tried_once_more(tmp_path, monkeypatch):
+    """As the kernel does where memory is short; killed by its own hand twice, it is the code's."""
+    killed = []
+
+    def ask(conversation, request, wait_s, really=Conversation.ask):
+        if not killed:
+            killed.append(os.kill(conversation._process.pid, signal.SIGKILL))
+        return really(conversation, request, wait_s)
+
+    monkeypatch.setattr(Conversation, "ask", ask)
+    assert earned(grade(BILL, answer(BILL), SEED)) == 40
+    assert killed
+    suicide = right_but("import os\ndef comm_fraction(comm_s, step_s):\n    os.kill(os.getpid(), 9)\n")
+    results = graded(tmp_path, suicide)
+    assert points(results) == {1: 5, 2: 8, 3: 12, 4: 10, 5: 0}
+    assert "killed, and again" in problems(results)[0]
+
+
+def test_a_fault_of_the_judge_or_of_the_machine_is_no_zero(monkeypatch, tmp_path):
+    def fault(*given):
+        raise ValueError("a slip of ours")
+
+    monkeypatch.setattr(grading, "verdict", fault)
+    with pytest.raises(NotGradedError, match=r"the judge failed at .*a slip of ours"):
+        grade(BILL, answer(BILL), SEED)
+    monkeypatch.undo()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "a disk that is gone"))
+    with pytest.raises(NotGradedError, match="the machine failed the judge"):
+        grade(BILL, answer(BILL), SEED)
+
+
+@pytest.mark.skipif(not Tree(2**30, 16).bounded, reason="this machine bounds no tree of processes")
+def test_the_memory_of_all_processes_is_bounded_together(tmp_path):
+    """Each of them alone is below its own limit."""
+    code = right_but(
+        "import os\nfor _ in range(12):\n    if not os.fork():\n"
+        "        held = bytearray(2**27)\n        import time\n        time.sleep(60)\n        os._exit(0)\n"
+        "os.wait()\nos._exit(1)\n"
+    )
+    waits = replace(SHORT, load_s=15.0, limits=replace(SHORT.limits, processes=64), tree_bytes=2**29)
+    results = grade(BILL, submitted(tmp_path, code), SEED, waits)
+    assert "more memory than it may" in problems(results)[0], problems(results)
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
+def test_a_submission_is_a_file_of_its_own(tmp_path, kind):
+    path = tmp_path / "starter.py"
+    {"link": lambda: path.symlink_to(answer(BILL)), "folder": path.mkdir, "pipe": lambda: os.mkfifo(path)}[kind]()
+    with pytest.raises(OutOfRangeError, match="is a link, or no file"):
+        grade(BILL, path, SEED)
 
 
 QUICK = Patience(load_s=6.0, call_s=3.0, all_s=20.0)

@@ -1,7 +1,6 @@
 """Grading from a terminal: the three formats, a student's questions and answers, and bad input refused."""
 
 import json
-import os
 from xml.etree import ElementTree
 
 import pytest
@@ -9,25 +8,32 @@ import pytest
 from core.course.grading.probes import probes
 from core.course.grading.questions import questions, seed_of
 from core.course.grading.tasks import LABS, Outcome, tally
+from core.errors import NotGradedError
+from runtime.seed_file import text_of_seed
 from scripts import grade
 
 BILL = LABS["lab-03"]
-WORD = "a secret"
+SECRET, NEXT_YEARS = "0" * 32, "1" * 32
 
 
 @pytest.fixture(autouse=True)
 def graded(monkeypatch):
     """What the judge of a lab would say, said at once: all is right but the first probe."""
-    files = []
+    codes = []
 
-    def stand_in(lab, file, seed, unseen):
-        files.append(file)
+    def stand_in(lab, code, seed, confine):
+        codes.append(code)
         said = [(probe.task, Outcome(probe.claim)) for probe in probes(lab, seed)]
-        return tally(lab, [(said[0][0], Outcome(said[0][1].name, "The value is wrong.")), *said[1:]])
+        return tally(lab, [(said[0][0], Outcome(said[0][1].name, "The value\x1b[2J is wrong.")), *said[1:]])
 
-    monkeypatch.setattr(grade, "grade", stand_in)
-    monkeypatch.setenv(grade.WORD, WORD)
-    return files
+    monkeypatch.setattr(grade, "grade_code", stand_in)
+    return codes
+
+
+@pytest.fixture
+def seed(tmp_path):
+    (tmp_path / "seed.txt").write_text(text_of_seed(SECRET))
+    return ("--seed-file", str(tmp_path / "seed.txt"))
 
 
 def printed(capsys, *arguments):
@@ -39,81 +45,110 @@ def printed(capsys, *arguments):
 
 def answers_of(tmp_path, student):
     """A sheet with every answer of a student right."""
-    asked = questions(BILL, seed_of(student, BILL, WORD))
+    asked = questions(BILL, seed_of(student, BILL, SECRET))
     path = tmp_path / "answers.txt"
     path.write_text("\n".join(f"q{n} = {q.in_unit:.6g} {q.unit}" for n, q in enumerate(asked, 1)), encoding="utf-8")
     return str(path)
 
 
-def test_code_alone_is_out_of_forty(capsys, graded):
+def test_code_alone_is_out_of_forty(capsys, graded, seed):
     """Two probes for five points, one of them wrong."""
-    assert printed(capsys).endswith("37.5 of 40 points\n")
-    assert graded[0].name == "starter.py"
-    assert graded[0].parent.name == BILL.folder
+    assert printed(capsys, *seed).endswith("37.5 of 40 points\n")
+    assert b"lab-03, task 1" in graded[0]
 
 
-def test_a_students_own_answers_count_for_sixty(capsys, tmp_path, monkeypatch):
-    arguments = ["--student", "ada@x.org", "--answers", answers_of(tmp_path, "ada@x.org")]
+def test_a_students_own_answers_count_for_sixty(capsys, tmp_path, seed):
+    arguments = ["--student", "ada@x.org", "--answers", answers_of(tmp_path, "ada@x.org"), *seed]
     assert printed(capsys, *arguments).endswith("97.5 of 100 points\n")
-    monkeypatch.setenv(grade.WORD, WORD)
     assert printed(capsys, "--student", "bob@x.org", *arguments[2:]).endswith("37.5 of 100 points\n")
-    monkeypatch.setenv(grade.WORD, "next year")
+    (tmp_path / "seed.txt").write_text(text_of_seed(NEXT_YEARS))
     assert printed(capsys, *arguments).endswith("37.5 of 100 points\n")
 
 
-def test_a_word_is_needed_and_is_taken_out_of_the_environment(capsys, tmp_path, monkeypatch):
-    printed(capsys)
-    assert grade.WORD not in os.environ
+def test_a_roster_says_who_somebody_is(capsys, tmp_path, seed):
+    (tmp_path / "roster.csv").write_text("student,email\nada,ada@x.org\n")
+    named = ["--student", "ADA@x.org", "--roster", str(tmp_path / "roster.csv")]
+    assert printed(capsys, *named, "--answers", answers_of(tmp_path, "ada"), *seed).endswith("97.5 of 100 points\n")
+
+
+@pytest.mark.parametrize("text", ["a secret\n", "tulip", "shardlab-seed tulip", text_of_seed(SECRET)[:-3]])
+def test_a_word_that_somebody_typed_is_no_seed(capsys, tmp_path, text):
+    (tmp_path / "seed.txt").write_text(text)
     with pytest.raises(SystemExit):
-        grade.main(["lab-03"])
-    assert "--word-file" in capsys.readouterr().err
-    (tmp_path / "word").write_text(WORD + "\n", encoding="utf-8")
-    assert printed(capsys, "--word-file", str(tmp_path / "word")).endswith("of 40 points\n")
+        grade.main(["lab-03", "--seed-file", str(tmp_path / "seed.txt")])
+    assert "can be guessed" in capsys.readouterr().err
     assert printed(capsys, "--practice").endswith("of 40 points\n")
 
 
-def test_questions_are_printed_with_lines_to_fill_in(capsys, graded):
-    out = printed(capsys, "--student", "ada", "--questions")
-    for place, question in enumerate(questions(BILL, seed_of("ada", BILL, WORD)), 1):
+@pytest.mark.parametrize("seed_", range(5))
+def test_bytes_are_right_in_any_unit_and_a_k_that_is_meant_for_1024_is_told(seed_):
+    """`1 KB` is 1000 bytes and `1 KiB` is 1024, in all that is read."""
+    question = questions(BILL, seed_)[0]
+    due = question.answer
+    for right in (
+        f"{due / 1024:g} KiB",
+        f"{due / 1000} kB",
+        f"{due / 1000} KB",
+        f"{due:.0f} bytes",
+        f"{due:.0f} B",
+    ):
+        assert grade.answer_to(1, question, right).right, right
+    told = grade.answer_to(1, question, f"{due / 1024:g} KB")
+    assert told.remark == "In kB and KB, k is a thousand. Write KiB for 1024 bytes."
+    assert grade.answer_to(1, question, f"{3 * due:.0f} bytes").remark == "This is not the answer."
+
+
+def test_questions_are_printed_with_lines_to_fill_in(capsys, graded, seed):
+    out = printed(capsys, "--student", "ada", "--questions", *seed)
+    for place, question in enumerate(questions(BILL, seed_of("ada", BILL, SECRET)), 1):
         assert grade.worded(place, question) in out
         assert f"q{place} = ? {question.unit}" in out
         assert f"{question.in_unit:.4g}" not in out.replace(grade.worded(place, question), "")
     assert graded == []
 
 
-def test_gradescope_reads_who_submitted_and_a_group_is_one_student(capsys, tmp_path):
-    """submission_metadata.json as its documentation shows it: `users`, each with an email and an id."""
-    metadata = tmp_path / "submission_metadata.json"
-    metadata.write_text(json.dumps({"users": [{"email": "b@x.org", "id": 2}, {"email": "a@x.org", "id": 1}]}))
-    out = tmp_path / "results.json"
-    arguments = ["--metadata", str(metadata), "--answers", answers_of(tmp_path, "a@x.org+b@x.org")]
-    assert printed(capsys, *arguments, "--format", "gradescope", "--out", str(out)) == ""
-    assert json.loads(out.read_text(encoding="utf-8"))["score"] == 97.5
-
-
-def test_a_grade_and_questions_are_one_json_object_as_of_any_command(capsys, monkeypatch):
-    said = json.loads(printed(capsys, "--json"))
+def test_a_grade_and_questions_are_one_json_object_as_of_any_command(capsys, seed):
+    said = json.loads(printed(capsys, "--json", *seed))
     assert (said["schema_version"], said["points"], said["max_points"]) == (1, 37.5, 40.0)
     assert sum(line["points"] for line in said["lines"]) == 37.5
-    monkeypatch.setenv(grade.WORD, WORD)
-    asked = json.loads(printed(capsys, "--json", "--questions", "--student", "ada"))
+    asked = json.loads(printed(capsys, "--json", "--questions", "--student", "ada", *seed))
     assert len(asked["questions"]) == 4
-    assert WORD not in json.dumps(asked)
+    assert SECRET not in json.dumps(asked)
 
 
-def test_junit_is_xml_with_the_one_failure(capsys):
-    root = ElementTree.fromstring(printed(capsys, "--format", "junit"))
-    assert [failure.get("message") for failure in root.iter("failure")] == ["The value is wrong."]
+def test_junit_is_xml_with_the_one_failure(capsys, seed):
+    root = ElementTree.fromstring(printed(capsys, "--format", "junit", *seed))
+    assert [failure.get("message") for failure in root.iter("failure")] == ["The value[2J is wrong."]
+
+
+@pytest.mark.parametrize("format_", grade.FORMATS)
+def test_no_control_character_reaches_a_report_and_each_says_where_no_sandbox_was(capsys, seed, format_):
+    confined = printed(capsys, "--format", format_, *seed)
+    assert not {one for one in confined if one < " "} - {"\n"}
+    assert "sandbox" not in confined
+    assert "No sandbox confined the code" in printed(capsys, "--format", format_, "--unconfined", *seed)
+
+
+def test_no_grade_is_not_a_grade_of_zero(capsys, monkeypatch, seed):
+    def fault(*given, **named):
+        raise NotGradedError("the disk is full")
+
+    monkeypatch.setattr(grade, "grade_code", fault)
+    assert grade.main(["lab-03", *seed]) == 1
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "shardlab grade: not graded: the disk is full\n")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["lab-09"], "no lab named"),
-        (["lab-03", "--questions"], "must be named"),
-        (["lab-03", "--answers", "/nowhere/answers.txt"], "No such file"),
-        (["lab-03", "--metadata", "README.md"], "submission_metadata.json"),
-        (["lab-03", "--word-file", "/nowhere/word"], "No such file"),
+        (["lab-03"], "--practice draws"),
+        (["lab-03", "--practice", "--questions"], "must be named"),
+        (["lab-03", "--practice", "--answers", "/nowhere/answers.txt"], "is not there"),
+        (["lab-03", "--practice", "--file", "/dev/null"], "no file"),
+        (["lab-03", "--seed-file", "/nowhere/seed"], "`classroom seed` makes one"),
+        (["lab-03", "--practice", "--student", "x", "--roster", "/nowhere"], "is not there"),
     ],
 )
 def test_bad_input_is_one_line(capsys, arguments, said):

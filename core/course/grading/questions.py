@@ -1,10 +1,11 @@
 """Questions with a student's own numbers: drawn from a seed, answered by the functions the labs are about.
 
 Two students seldom share a number, so an answer that goes round answers nobody else's question. The seed comes from
-the student, the lab and a word of the instructor's, so the same student is always asked the same.
+the student, the lab and a secret of the instructor's, so the same student is always asked the same.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
@@ -27,9 +28,7 @@ from core.models.parameters import padded_vocab_size
 from core.pipeline_bubble.bubble import (
     bubble_fraction,
     bubble_overhead,
-    fill_drain,
     microbatches_for_budget,
-    run_on_ticks,
 )
 from core.specs import LinkSpec, ModelSpec
 from core.text.quantity import Dimension
@@ -43,15 +42,15 @@ _LINE = re.compile(r"([qQ]\d)\s?[:=.)]\s?(?:=\s?)?(\S.*)")
 _SPLIT = ("llama-3-8b", "llama-3-70b", "qwen2.5-7b", "qwen3-14b", "qwen3-32b")
 
 
-def seed_of(student: str, lab: Lab, word: str) -> int:
-    """The seed of one student's inputs and questions; `word` is the instructor's and nobody else's.
+def seed_of(student: str, lab: Lab, secret: str) -> int:
+    """The seed of one student's inputs and questions; `secret` is the instructor's and nobody else's.
 
-    Raises OutOfRangeError without a word: whoever knows the seed knows what will be asked.
+    Raises OutOfRangeError without a secret: whoever knows the seed knows what will be asked.
     """
-    if not word.strip():
-        raise OutOfRangeError("word", repr(word), "is empty: a grade needs the instructor's secret word")
-    text = "\x1f".join((word.strip(), lab.key, student.strip().casefold()))
-    return int.from_bytes(sha256(text.encode()).digest()[:8])
+    if not secret.strip():
+        raise OutOfRangeError("seed", repr(secret), "is empty: a grade needs the instructor's secret seed")
+    name = unicodedata.normalize("NFC", student.strip()).casefold()
+    return int.from_bytes(sha256("\x1f".join((secret.strip(), lab.key, name)).encode()).digest()[:8])
 
 
 def questions(lab: Lab, seed: int) -> tuple[Number, ...]:
@@ -156,9 +155,9 @@ def _of_the_bill(rng: Draw) -> dict[str, Number]:
 
 
 def _of_the_bubble(rng: Draw) -> dict[str, Number]:
-    stages, microbatches = int(rng.integers(3, 30)), int(rng.integers(5, 200))
+    stages, microbatches = int(rng.integers(3, 40)), int(rng.integers(5, 400))
     budget = int(rng.integers(2, 30))
-    ticks = max(span.end for span in run_on_ticks(fill_drain(stages, microbatches), stages))
+    ticks = stages + microbatches - 1  # as the run of every action ends, of which large ones take a second
     idle, longer = (float(of(stages, microbatches)) for of in (bubble_fraction, bubble_overhead))
     run = {"stages": stages, "microbatches": microbatches}
     return {

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from xml.etree import ElementTree
 
+from core.course.grading.answer import writable
 from core.course.grading.questions import points_each
-from core.course.grading.tasks import Lab, TaskResult, earned
+from core.course.grading.tasks import Lab, TaskResult
 
 _NOT_XML = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
@@ -32,20 +33,59 @@ class Answered:
 
 @dataclass(frozen=True)
 class Grade:
-    """One submission's grade. `answers` is empty where no student was named, and nothing was asked."""
+    """One submission's grade. `answers` is empty where no student was named, and nothing was asked.
+
+    `remarks` are what is to be said of the files; `confined` tells that the code ran in a sandbox.
+    """
 
     lab: Lab
     tasks: tuple[TaskResult, ...]
     answers: tuple[Answered, ...] = ()
     student: str = ""
+    remarks: tuple[str, ...] = ()
+    confined: bool = True
 
     @property
     def points(self) -> float:
-        return float(earned(self.tasks)) + points_each(self.lab) * sum(answer.right for answer in self.answers)
+        """The sum of what the tasks show and of the questions: what is printed adds up."""
+        return round(self.code_points + self.question_points, 2)
+
+    @property
+    def code_points(self) -> float:
+        return round(sum(shown_points(result) for result in self.tasks), 2)
+
+    @property
+    def question_points(self) -> float:
+        return round(points_each(self.lab) * sum(answer.right for answer in self.answers), 2)
 
     @property
     def max_points(self) -> float:
         return self.lab.points + points_each(self.lab) * len(self.answers)
+
+
+UNCONFINED = "No sandbox confined the code while it was graded."
+
+
+def shown_points(result: TaskResult) -> float:
+    """A task's points as they are shown, to the cent."""
+    return round(float(result.points), 2)
+
+
+def zeros(grade: Grade) -> str:
+    """Why nothing was earned, for each task and each question that earned nothing, in one line."""
+    problems = {
+        result.task.name: next(one.problem for one in result.outcomes if one.problem)
+        for result in grade.tasks
+        if not result.points
+    }
+    if len(problems) == len(grade.tasks) and len(set(problems.values())) == 1:
+        problems = {"code": next(iter(problems.values()))}
+    said = [f"{name}: {problem}" for name, problem in problems.items()]
+    wrong = [(f"q{place}", answer.remark) for place, answer in enumerate(grade.answers, 1) if answer.remark]
+    remarks = dict.fromkeys(remark for _, remark in wrong)
+    for remark in remarks:
+        said.append(f"{', '.join(name for name, told in wrong if told == remark)}: {remark}")
+    return writable(" | ".join(_first_line(one) for one in said))
 
 
 @dataclass(frozen=True)
@@ -91,8 +131,15 @@ def as_text(grade: Grade) -> str:
         quoted = f"  said {answer.said!r}" if answer.said else ""
         rows.append(f"{_sign(answer.right)} {answer.asked}{quoted}")
         rows += [f"       {answer.remark}"] if answer.remark else []
+    rows += [UNCONFINED] if not grade.confined else []
+    rows += grade.remarks
     rows.append(f"{_plain(grade.points)} of {_plain(grade.max_points)} points")
-    return "\n".join(rows)
+    return "\n".join(map(_line_of_text, rows))
+
+
+def _line_of_text(row: str) -> str:
+    """A line that shows a terminal nothing but letters."""
+    return row[: len(row) - len(row.lstrip())] + writable(row.lstrip())
 
 
 def as_junit(grade: Grade) -> str:
@@ -100,7 +147,7 @@ def as_junit(grade: Grade) -> str:
     root = ElementTree.Element("testsuites", name=grade.lab.folder)
     rows = list(lines(grade))
     for suite in dict.fromkeys(line.suite for line in rows):
-        root.append(_suite(grade.lab, suite, [line for line in rows if line.suite == suite]))
+        root.append(_suite(grade, suite, [line for line in rows if line.suite == suite]))
     root.set("tests", str(len(rows)))
     root.set("failures", str(sum(bool(line.problem) for line in rows)))
     ElementTree.indent(root)
@@ -116,15 +163,16 @@ def as_gradescope(grade: Grade) -> str:
             "score": round(line.points, 4),
             "max_score": round(line.max_points, 4),
             "status": "failed" if line.problem else "passed",
-            "output": line.problem,
+            "output": writable(line.problem),
             "output_format": "text",
             "visibility": "visible",
         }
         for line in lines(grade)
     ]
+    said = [f"{grade.lab.folder}: {_plain(grade.points)} of {_plain(grade.max_points)} points.", *grade.remarks]
     result = {
         "score": round(grade.points, 2),
-        "output": f"{grade.lab.folder}: {_plain(grade.points)} of {_plain(grade.max_points)} points.",
+        "output": "\n".join(map(writable, [*said, *([] if grade.confined else [UNCONFINED])])),
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
@@ -133,7 +181,13 @@ def as_gradescope(grade: Grade) -> str:
     return json.dumps(result, ensure_ascii=False, allow_nan=False, indent=1)
 
 
-def _suite(lab: Lab, name: str, rows: Sequence[Line]) -> ElementTree.Element:
+def not_graded_on_gradescope(reason: str) -> str:
+    """The same of a submission that could not be graded: it has no score, which Gradescope tells the instructor."""
+    said = f"Not graded: {writable(reason)}\nThis is not a grade of zero. Tell your instructor."
+    return json.dumps({"output": said, "output_format": "text", "visibility": "visible"}, ensure_ascii=False)
+
+
+def _suite(grade: Grade, name: str, rows: Sequence[Line]) -> ElementTree.Element:
     failures = sum(bool(line.problem) for line in rows)
     suite = ElementTree.Element(
         "testsuite", name=name, tests=str(len(rows)), failures=str(failures), errors="0", skipped="0"
@@ -142,8 +196,12 @@ def _suite(lab: Lab, name: str, rows: Sequence[Line]) -> ElementTree.Element:
     totals = {"points": sum(line.points for line in rows), "max_points": sum(line.max_points for line in rows)}
     for key, total in totals.items():
         ElementTree.SubElement(properties, "property", name=key, value=_plain(total))
+    if not grade.confined:
+        ElementTree.SubElement(properties, "property", name="sandbox", value=UNCONFINED)
     for line in rows:
-        case = ElementTree.SubElement(suite, "testcase", classname=f"{lab.key}.{name}", name=_clean(line.name))
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=f"{grade.lab.key}.{name}", name=_clean(line.name)
+        )
         if line.problem:
             failure = ElementTree.SubElement(
                 case, "failure", message=_clean(_first_line(line.problem)), type="assert"

@@ -20,6 +20,7 @@ from core.course.grading.questions import answers_in, points_each, questions, se
 from core.course.grading.report import Grade, as_gradescope, as_junit, as_text, lines
 from core.course.grading.tasks import LABS, QUESTION_POINTS, Outcome, earned, lab_of, tally
 from core.errors import OutOfRangeError, UnknownNameError
+from core.pipeline_bubble.bubble import fill_drain, run_on_ticks
 from core.specs import LinkSpec
 from core.text.question import judge
 from runtime import content
@@ -126,8 +127,16 @@ def test_students_are_asked_different_things_and_the_same_one_the_same(lab):
     assert max(Counter(asked).values()) == 1
     assert questions(lab, seed_of(" Ada@x.org", lab, WORD)) == questions(lab, seed_of("ada@X.org ", lab, WORD))
     assert seed_of("ada", lab, "2026") != seed_of("ada", lab, "2027")
-    with pytest.raises(OutOfRangeError, match="secret word"):
+    with pytest.raises(OutOfRangeError, match="secret seed"):
         seed_of("ada", lab, " ")
+
+
+def test_the_last_tick_that_is_asked_for_is_that_of_the_run():
+    for seed in range(0, 60, 7):
+        asked = questions(LABS["lab-04"], seed)[2]
+        stages, microbatches = (int(asked.fields[name]) for name in ("stages", "microbatches"))
+        run = run_on_ticks(fill_drain(stages, microbatches), stages)
+        assert asked.answer == max(span.end for span in run)
 
 
 @EVERY_LAB

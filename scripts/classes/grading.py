@@ -1,0 +1,248 @@
+"""Grades of a class: who sent what, a grade for each, `grades.csv`, feedback, statistics, and pairs that are alike.
+
+A fault of the machine's or of the judge's own costs nobody anything: that student is not graded, the others go on,
+and the exit status is 1. Code that was not graded can be graded again by itself, with `--only`.
+"""
+
+import argparse
+import csv
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from core.course.grading.gradebook import Marked, asked, cell, heads, row, spread
+from core.course.grading.likeness import alike
+from core.course.grading.report import UNCONFINED, Grade, shown_points
+from core.course.grading.roster import Roster
+from core.course.grading.tasks import QUESTION_POINTS, Lab
+from core.errors import NotGradedError, OutOfRangeError, ShardlabError
+from core.text.pages import as_cell, as_code, page
+from runtime import confinement, content
+from runtime.files import write_whole
+from runtime.prose import said
+from runtime.released import released_starter
+from runtime.seed_file import seed_in
+from runtime.sent_files import sent_files
+from runtime.submissions import Submission, collected
+from scripts.grade import graded, roster_in
+from scripts.terminal import OFF
+
+LEAST_ALIKE = 0.8
+"""The share of runs above which two submissions are worth a look."""
+
+
+def grade_class(lab: Lab, options: argparse.Namespace) -> int:
+    """Grade every submission of a roster; the exit status is 1 where not all is as it should be."""
+    secret, roster, confine = seed_in(options.seed_file), roster_in(options.roster), not options.unconfined
+    if confine and (fault := confinement.missing()):
+        raise OutOfRangeError("sandbox", "none", f"can be had: {fault}; --unconfined grades with no sandbox")
+    found = collected(sent_files(options.submissions), roster, lab)
+    if all(one.empty for one in found.submissions):
+        names = ", ".join(found.strangers[:8]) or "nothing"
+        raise OutOfRangeError("submissions", options.submissions, f"has none of the roster's; found: {names}")
+    chosen = _only(found.submissions, roster, options.only)
+    with ThreadPoolExecutor(1 if lab.needs_torch else os.cpu_count()) as pool:  # each waits for its own process
+        marked = list(pool.map(lambda one: _marked(lab, one, secret, confine, content.language()), chosen))
+    rows = [row(lab, one) for one in marked]
+    _write_grades(Path(options.out), lab, rows, keep=bool(options.only))
+    if options.feedback:
+        _write_feedback(options.feedback, lab, list(zip(chosen, marked, strict=True)))
+    if options.statistics:
+        options.statistics.write_text(statistics(lab, marked), encoding="utf-8")
+    if options.similar:
+        options.similar.write_text(similar(lab, found.submissions), encoding="utf-8")
+    return _told(marked, found.strangers, roster, confine)
+
+
+def _only(submissions: Sequence[Submission], roster: Roster, named: Sequence[str]) -> Sequence[Submission]:
+    """The submissions of those who are named, or all of them.
+
+    Raises OutOfRangeError for a name that means nobody.
+    """
+    keys = set()
+    for name in named:
+        student = roster.find(name)
+        if student is None:
+            raise OutOfRangeError("only", name, "is nobody in the roster, or two")
+        keys.add(student.key)
+    return [one for one in submissions if not keys or one.student.key in keys]
+
+
+def _marked(lab: Lab, sent: Submission, secret: str, confine: bool, language: str) -> Marked:
+    """One student's grade, or why there is none; whatever goes wrong here is not the student's fault."""
+    late = ["late, as its name says"] if sent.late else []
+    if sent.fault:
+        return Marked(
+            sent.student, "nothing sent" if sent.empty else "not graded", None, "; ".join([sent.fault, *late])
+        )
+    try:
+        with content.speaking(language):
+            identities = [sent.student.identity]
+            remarks = [*sent.remarks, *late]
+            grade = graded(lab, sent.code, identities, sent.answers, secret, student=sent.student.key,
+                           remarks=remarks, confine=confine)  # fmt: skip
+    except NotGradedError as error:
+        return Marked(sent.student, "not graded", None, str(error))
+    except ShardlabError as error:
+        return Marked(sent.student, "not graded", None, f"the lab cannot be graded here: {error}")
+    except Exception as error:  # one student's is not to end all the others'
+        return Marked(sent.student, "not graded", None, f"the judge failed: {type(error).__name__}: {error}")
+    return Marked(sent.student, "graded", grade)
+
+
+def _told(marked: Sequence[Marked], strangers: Sequence[str], roster: Roster, confine: bool) -> int:
+    """Say what an instructor must know, and the exit status it ends with."""
+    without = [one for one in marked if one.status == "not graded"]
+    counts = {name: sum(one.status == name for one in marked) for name in ("graded", "nothing sent", "not graded")}
+    lines = [", ".join(f"{count} {name}" for name, count in counts.items())]
+    lines += [f"not graded: {one.student.key}: {one.remark}" for one in without]
+    lines += [f"of nobody in the roster: {name}" for name in strangers]
+    lines += [f"means two students, and so nobody: {name}" for name in roster.shared_names]
+    lines += [] if confine else [UNCONFINED]
+    for line in lines:
+        print(cell(line), file=sys.stderr)
+    return OFF if without or strangers else 0
+
+
+def write_csv(path: Path, rows: Sequence[Sequence[str]]) -> None:
+    """Write a table whole or not at all, as spreadsheets take it."""
+    part = path.with_name(path.name + ".part")
+    with part.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([[cell(text) for text in one] for one in rows])
+    part.replace(path)
+
+
+def read_grades(path: Path) -> dict[str, dict[str, str]]:
+    """The lines of a `grades.csv` by student."""
+    if not path.is_file():
+        raise OutOfRangeError("grades", path, "is not there")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return {line.get("student", "").removeprefix("'"): line for line in csv.DictReader(file)}
+
+
+def _write_grades(path: Path, lab: Lab, rows: Sequence[Sequence[str]], keep: bool) -> None:
+    """Write the grades; with `keep` into the table that is there, in place of the same students' lines."""
+    lines = [list(one) for one in rows]
+    if keep and path.is_file():
+        before = read_grades(path)
+        if before and tuple(next(iter(before.values()))) != heads(lab):
+            raise OutOfRangeError("out", path, "has other columns than this lab's grades")
+        anew = {one[0]: one for one in lines}
+        kept = [anew.pop(student, list(line.values())) for student, line in before.items()]
+        lines = [[text.removeprefix("'") for text in one] for one in kept] + list(anew.values())
+    write_csv(path, [heads(lab), *lines])
+
+
+def _write_feedback(folder: Path, lab: Lab, marked: Sequence[tuple[Submission, Marked]]) -> None:
+    """A page for each student, as Markdown and as HTML."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for sent, one in marked:
+        text = feedback(lab, sent, one)
+        write_whole(folder / f"{one.student.key}.md", text)
+        write_whole(
+            folder / f"{one.student.key}.html", page(f"{lab.folder}: {one.student.name}", text, content.language())
+        )
+
+
+def feedback(lab: Lab, sent: Submission, marked: Marked) -> str:
+    """What a student is told: the points, what failed, which answers are right; never an answer that is due."""
+    lines = [f"# {lab.folder}", "", as_code(marked.student.name), ""]
+    if marked.grade is None:
+        why = said("classroom", "feedback.not_sent") if marked.status == "nothing sent" else _why(marked)
+        return "\n".join([*lines, why, ""])
+    grade = marked.grade
+    lines += [said("classroom", "feedback.total", points=f"{grade.points:g}", of=f"{grade.max_points:g}"), ""]
+    read = {name: as_code(text) if text else said("classroom", "feedback.nothing")
+            for name, text in (("code", sent.code_name), ("answers", sent.answers_name))}  # fmt: skip
+    lines += [said("classroom", "feedback.read", **read), ""]
+    lines += [] if grade.confined else [UNCONFINED, ""]
+    lines += _section("feedback.tasks", _tasks(grade))
+    lines += _section("feedback.failed", _failed(grade))
+    lines += _section("feedback.answers", _of_answers(grade))
+    lines += _section("feedback.remarks", [f"- {as_code(remark)}" for remark in grade.remarks])
+    return "\n".join(lines)
+
+
+def _why(marked: Marked) -> str:
+    return said("classroom", "feedback.not_graded", reason=as_code(marked.remark))
+
+
+def _section(head: str, lines: Sequence[str]) -> list[str]:
+    return [f"## {said('classroom', head)}", "", *lines, ""] if lines else []
+
+
+def _tasks(grade: Grade) -> list[str]:
+    names = [said("classroom", f"table.{name}") for name in ("task", "points", "of")]
+    rows = [(as_code(one.task.name), f"{shown_points(one):g}", str(one.task.points)) for one in grade.tasks]
+    return table([names, *rows])
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows as a table of Markdown, the first of them its head."""
+    lines = ["| " + " | ".join(map(as_cell, one)) + " |" for one in rows]
+    return [lines[0], "|" + "---|" * len(rows[0]), *lines[1:]]
+
+
+def _failed(grade: Grade) -> list[str]:
+    return [
+        f"- {as_code(result.task.name)}, {outcome.name}: {as_code(outcome.problem)}"
+        for result in grade.tasks
+        for outcome in result.outcomes
+        if outcome.problem
+    ]
+
+
+def _of_answers(grade: Grade) -> list[str]:
+    lines = []
+    for answer in grade.answers:
+        told = said("classroom", "feedback.said", said=as_code(answer.said)) if answer.said else ""
+        verdict = said("classroom", "feedback.right") if answer.right else answer.remark
+        lines += [f"- {answer.asked}", f"  {' '.join(filter(None, (told, verdict)))}"]
+    return lines
+
+
+def statistics(lab: Lab, marked: Sequence[Marked]) -> str:
+    """How a class did, task by task and question by question, as Markdown."""
+    word = _words("statistics")
+    grades = [one.grade for one in marked if one.grade is not None]
+    states = (("graded", "graded"), ("missing", "nothing sent"), ("not_graded", "not graded"))
+    counted = [f"- {word(name)}: {sum(one.status == status for one in marked)}" for name, status in states]
+    rows = [["", word("mean"), word("median"), word("quarters")]]
+    parts: list[tuple[str, list[float]]] = [
+        (as_code(task.name) + f" ({task.points})", [shown_points(grade.tasks[at]) for grade in grades])
+        for at, task in enumerate(lab.tasks)
+    ]
+    whole = lab.points + QUESTION_POINTS
+    parts.append((f"{said('classroom', 'table.total')} ({whole})", [grade.points for grade in grades]))
+    for name, values in parts:
+        if found := spread(values):
+            rows.append([name, f"{found.mean:.1f}", f"{found.median:g}", f"{found.low:g}, {found.high:g}"])
+    each = [
+        f"- q{n}: {word('right')} {sum(grade.answers[n - 1].right for grade in grades)} / {len(grades)}"
+        for n in asked(lab)
+        if grades
+    ]
+    each += [] if all(grade.confined for grade in grades) else ["", UNCONFINED]
+    title = said("classroom", "statistics.title", lab=lab.folder)
+    return "\n".join([f"# {title}", "", *counted, "", *table(rows), "", *each, ""])
+
+
+def _words(group: str) -> Callable[[str], str]:
+    return lambda name: said("classroom", f"{group}.{name}")
+
+
+def similar(lab: Lab, submissions: Sequence[Submission]) -> str:
+    """The pairs of submissions whose code is alike, as Markdown."""
+    word = _words("similar")
+    codes: Mapping[str, str] = {
+        one.student.key: one.code.decode("utf-8", errors="replace") for one in submissions if one.code
+    }
+    pairs = alike(codes, released_starter(lab)[0], LEAST_ALIKE)
+    found = [[as_code(one.first), as_code(one.second), f"{100 * one.shared_fraction:.0f} %"] for one in pairs]
+    below = table([[word("first"), word("second"), word("share")], *found])
+    title = said("classroom", "similar.title", lab=lab.folder)
+    return "\n".join(
+        [f"# {title}", "", *(below if found else [said("classroom", "similar.none", share=LEAST_ALIKE)]), ""]
+    )
