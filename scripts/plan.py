@@ -45,9 +45,7 @@ SIZES = {
 
 def _answer(options: Namespace) -> Computed:
     gpus = machine(options)
-    asked = replace(
-        question(options, _demand(options), gpus), engine=options.engine, compiled=options.compiled
-    )
+    asked = replace(question(options, _demand(options), gpus), engine=options.engine, compiled=options.compiled)
     seen = gpus.seen
     log, table, bench = (
         read_text(name) if name else "" for name in (options.startup_log, options.nccl, options.bench)

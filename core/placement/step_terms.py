@@ -12,7 +12,8 @@ from core.placement.layout import Layout
 from core.placement.sent import Sent, sent_in_step
 from core.specs import ModelSpec
 from core.steps.launches import launched_layers
-from core.steps.model import (, ACTIVATION_BYTES
+from core.steps.model import (
+    ACTIVATION_BYTES,
     StepTerms,
     TensorGroup,
     decode_terms,
