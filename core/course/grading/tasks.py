@@ -96,26 +96,29 @@ _ROWS = (
             "column_parallel",
             8,
             "column_parallel_equals_the_dense_product column_parallel_sends_nothing"
-            " column_parallel_gives_each_output_its_own_bias outputs_that_do_not_divide_are_refused",
+            " column_parallel_gives_each_output_its_own_bias outputs_that_do_not_divide_are_refused"
+            " what_column_parallel_is_given_comes_back_untouched",
         ),
         (
             "row_parallel",
             10,
             "row_parallel_equals_the_dense_product row_parallel_costs_one_all_reduce_of_y"
             " row_parallel_adds_the_bias_once row_parallel_of_fractions_is_within_rounding"
-            " inputs_that_do_not_divide_are_refused the_inputs_come_back_untouched",
+            " inputs_that_do_not_divide_are_refused what_row_parallel_is_given_comes_back_untouched"
+            " each_rank_gives_the_sum_its_own_term one_rank_sends_nothing",
         ),
         (
             "mlp_tp",
             10,
-            "one_rank_sends_nothing mlp_equals_the_dense_mlp mlp_applies_the_activation_it_is_given"
-            " mlp_costs_exactly_one_all_reduce an_mlp_whose_width_does_not_divide_is_refused",
+            "an_mlp_on_one_rank_sends_nothing mlp_equals_the_dense_mlp mlp_applies_the_activation_it_is_given"
+            " mlp_costs_exactly_one_all_reduce an_mlp_whose_width_does_not_divide_is_refused"
+            " every_rank_keeps_its_own_slice_of_the_hidden_row",
         ),
         (
             "attention_tp",
             12,
             "attention_equals_the_dense_attention attention_costs_exactly_one_all_reduce"
-            " heads_that_do_not_divide_are_refused",
+            " every_rank_keeps_the_heads_it_made heads_that_do_not_divide_are_refused",
         ),
     ),
     _lab(
