@@ -13,8 +13,9 @@ def relu(values):
 
 
 def to_cut(name, array, num_ranks, dim, **held):
-    """An array that no rank holds all of, unless there is one rank."""
-    return array if num_ranks == 1 else Whole(name, array, num_ranks, dim, **held)
+    """An array that no rank holds all of; of one rank its share of it, which is all."""
+    whole = Whole(name, array, num_ranks, dim, **held)
+    return whole if num_ranks > 1 else whole[:]
 
 
 def cut_along(dim, *tensors, finer=False):

@@ -107,6 +107,8 @@ def _on(ranks: frozenset[int], made: Any, held: Sequence[Held]) -> Any:
         return made
     result = made.view(Held)
     result.ranks, result.side_by_side = ranks, all(one.side_by_side for one in held)
+    if len(held) == 1 and np.may_share_memory(made, held[0]):  # moved or cut again, it is a share still
+        result.share_of = held[0].share_of
     return result
 
 
@@ -116,12 +118,11 @@ def _note_met(inputs: Sequence[Any]) -> None:
         whole = share.share_of
         if whole is None or whole.dim != 1:
             continue
+        width = whole.cut_shape[1]
         for other in inputs:
-            base = other.base if type(other) is np.ndarray else None
-            while base is not None and base.shape[-1:] != (whole.cut_shape[1],):
-                base = getattr(base, "base", None)
-            if base is not None and base.ndim == 2 and other.shape[-1] < base.shape[-1]:
-                whole.met.append(f"{list(other.shape)} of {list(base.shape)}")
+            cut = type(other) is np.ndarray and other.ndim == 2 and other.size > 1 and other.shape[1] < width
+            if cut and other.strides[0] == width * other.itemsize:  # a row of it is part of a row with all of them
+                whole.met.append(f"{other.shape[1]} of {width}")
 
 
 def _named(ufunc: Any, inputs: Sequence[Any], error: ValueError) -> ValueError:

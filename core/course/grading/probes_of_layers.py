@@ -40,7 +40,7 @@ def _terms(x: np.ndarray, W: np.ndarray, ranks: int) -> list[np.ndarray]:
 
 
 def of_sharding(rng: Draw) -> Iterator[Probe]:
-    ranks, tokens = pick(rng, 2, 4), int(rng.integers(1, 4))
+    ranks, tokens = pick(rng, 2, 4), int(rng.integers(2, 5))
     d, f = ranks * int(rng.integers(2, 5)), ranks * int(rng.integers(2, 5))
     given = {"num_ranks": ranks, "ledger": ["ledger"]}
 

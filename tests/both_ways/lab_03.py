@@ -1,0 +1,2 @@
+BEFORE = ""
+ANSWERS = {}
