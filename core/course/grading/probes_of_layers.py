@@ -74,8 +74,6 @@ def _of_columns(more: Mapping[str, Json], x: np.ndarray, W: np.ndarray, bias: np
     yield replace(column("each output gets its own bias", {"value": (y + bias).tolist()}, biased), slips=slips)
     yield column("nothing is sent", {"ledger": []})
     yield column("a rank multiplies its own rows of W", {"shares": {"W": _slices(W.shape, ranks)}})
-    yield column("one rank has all of it", {"value": y.tolist(), "ledger": []},
-                 {**given, "num_ranks": 1, "W": _array(W)})  # fmt: skip
     odd = 2 * ranks + 1
     width = ranks * (odd - 1) if ranks * (odd - 1) % odd else ranks
     narrow = np.resize(W, (width, W.shape[1]))
