@@ -84,11 +84,15 @@ def _call(module: Any, file: str, function: str, given: dict[str, Any]) -> dict[
 
     wholes: list[Any] = []
     ledgers: list[Any] = []
-    right = [(name, [_decoded(one, [], []) for one in args], due) for name, args, due in given.pop("right", [])]
-    with _watched(module, ["ledger"] in given.values()) as seen:
+    right = [
+        (name, [_decoded(one, [], []) for one in args], _decoded(due, [], []))
+        for name, args, due in given.pop("right", [])
+    ]
+    with _watched(module, given) as seen:
         arguments = {name: _decoded(value, wholes, ledgers, seen, name) for name, value in given.items()}
         with right_before(module, right):
-            value = plain(getattr(module, function)(**arguments))
+            value = getattr(module, function)(**arguments)
+            value = plain(value.name if function == "cheapest_offer" and hasattr(value, "name") else value)
     if function == "run_on_ticks" and isinstance(value, list):
         value = sorted(value)
     answer: dict[str, Any] = {"value": value}
@@ -96,19 +100,27 @@ def _call(module: Any, file: str, function: str, given: dict[str, Any]) -> dict[
         answer["ledger"] = [[line.op, int(line.payload_bytes), int(line.ranks)] for line in ledgers[0]]
         answer["reduced"] = plain(seen.terms)
         answer["shown"] = plain(seen.shown)
+    if ["send"] in given.values():
+        answer["hops"], answer["left"] = seen.hops(), plain(arguments["values"])
+    if "actions" in arguments:
+        answer["left"] = plain(arguments["actions"])
     if wholes:
         answer["shares"] = {whole.name: [sorted(map(int, share)) for share in whole.shares] for whole in wholes}
         answer["gathered"] = [whole.name for whole in wholes if whole.met]
     return answer
 
 
-def _watched(module: Any, sharded: bool) -> Any:
-    """The watch over a call of lab 01; of any other there is nothing to see."""
-    if not sharded:
-        return nullcontext()
-    from core.sharding_math.watched import watched
+def _watched(module: Any, given: dict[str, Any]) -> Any:
+    """The watch over a call of lab 01, or over lab 03's wire; of any other there is nothing to see."""
+    if ["ledger"] in given.values():
+        from core.sharding_math.watched import watched
 
-    return watched(module)
+        return watched(module)
+    if any(isinstance(one, list) and one[:1] in (["held"], ["hops"], ["offers"]) for one in given.values()):
+        from core.course.grading.inputs import OnAWire
+
+        return nullcontext(OnAWire())
+    return nullcontext()
 
 
 def _decoded(value: Any, wholes: list[Any], ledgers: list[Any], seen: Any = None, name: str = "") -> Any:
@@ -144,6 +156,8 @@ def _decoded(value: Any, wholes: list[Any], ledgers: list[Any], seen: Any = None
 
         layers, hidden = parts
         return ModelSpec("own", "own", hidden, layers, 1, 1, 64, 64, 64, 64)
+    if kind in ("held", "send", "hops", "offers"):
+        return seen.decoded(kind, *parts)
     from core.pipeline_bubble.schedules.actions import Action, Span
 
     if kind == "actions":

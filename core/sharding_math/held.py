@@ -39,7 +39,11 @@ class Held(np.ndarray):
         held = list(_held_in(inputs))
         ranks = _common_to(held)
         if ranks is None:
-            raise OutOfRangeError("ranks", _listed(held), "hold one of these values each: all_reduce adds them")
+            raise OutOfRangeError(
+                "ranks",
+                _listed(held),
+                "hold one of these values each: only a collective or a message brings them together",
+            )
         if ufunc is np.matmul:
             _note_met(inputs)
         if out is not None:

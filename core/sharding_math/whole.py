@@ -165,7 +165,7 @@ def kept_whole() -> Iterator[None]:
     """
     given = {name: getattr(np, name) for name in _COPIES}
     for name, convert in given.items():
-        setattr(np, name, _passing(convert))
+        setattr(np, name, _passing(convert, copies=name == "array"))
     try:
         yield
     finally:
@@ -173,14 +173,13 @@ def kept_whole() -> Iterator[None]:
             setattr(np, name, convert)
 
 
-def _passing(convert: Callable[..., Any]) -> Callable[..., Any]:
+def _passing(convert: Callable[..., Any], copies: bool) -> Callable[..., Any]:
     """A converter that hands on whole tensors and held ones."""
 
     def converted(a: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
-        if isinstance(a, Whole):
-            return a if dtype is None else a.astype(dtype)
-        if isinstance(a, Held):
-            return a if dtype is None else a.astype(dtype)
-        return convert(a, dtype, *args, **options)
+        if not isinstance(a, Whole | Held):
+            return convert(a, dtype, *args, **options)
+        made = a if dtype is None else a.astype(dtype)
+        return made.copy() if copies else made
 
     return converted

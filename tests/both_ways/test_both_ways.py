@@ -27,7 +27,7 @@ def test_the_labs_tests_and_the_judge_agree_on_every_task(key, tmp_path):
         marked = {task: why for task, why in told[name].items() if why}
         if not sorted(failures) == sorted(marked) == sorted(due):
             wrong.append((name, due, failures, marked))
-    assert wrong == []
+    assert not wrong, "\n".join(map(str, wrong))
 
 
 def test_there_are_fifty_answers_and_half_of_them_have_a_fault():

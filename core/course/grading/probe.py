@@ -32,8 +32,9 @@ class Probe:
 
     `expected` names what is looked at: `value`, `ledger` (op, payload bytes, ranks), `reduced` (the terms of each
     all-reduce), `shares` (entries held together of whole tensors, by name), `gathered` (those whose share met what
-    all ranks have), `shown` (shapes that the activation was given), `held` (parameters a rank), `raised`
-    (what an error says, in this order). `slips` are known wrong values, by what is to be said of each.
+    all ranks have), `shown` (shapes that the activation was given), `hops` (messages), `left` (of the input),
+    `held` (parameters a rank), `raised` (what an error says, in this order). `slips` are known wrong values, by what
+    is to be said of each.
     """
 
     task: int
@@ -76,6 +77,8 @@ _WRONG = MappingProxyType(
         "raised": "What cannot be split was not refused with an IndivisibleError that names width and ranks",
         "gathered": "All ranks' slices were put together and cut again, a gather that no line of the ledger says",
         "shown": "The activation was not given one rank's slice at a time, for each rank",
+        "hops": "What was sent is not a chunk at a time to the next rank, 2(N-1) times a rank",
+        "left": "What was given was changed",
         "held": "A rank holds another number of parameters than its share",
     }
 )

@@ -69,7 +69,7 @@ def products(side_by_side=False):
 
 def test_what_ranks_made_apart_meets_in_a_collective_alone():
     for meet in (sum, lambda h: h[0] * h[3], lambda h: np.maximum(h[1], h[2]), lambda h: h[0] @ h[1].T):
-        with pytest.raises(OutOfRangeError, match="hold one of these values each: all_reduce adds them"):
+        with pytest.raises(OutOfRangeError, match="hold one of these values each: only a collective"):
             meet(products())
     for put in (np.hstack, np.column_stack, lambda h: np.concatenate(h, axis=1), lambda h: np.append(h[0], h[1])):
         with pytest.raises(OutOfRangeError, match="that is a gather, and no collective in the ledger says so"):
