@@ -158,6 +158,8 @@ def pytest_runtest_makereport(item, call):
             report.longrepr = f"{raised} (line {line} of {_file_name()})"
         elif not isinstance(call.excinfo.value, pytest.fail.Exception):
             report.longrepr = raised  # where the lab met what it was given, or a rank did, in a process of its own
+    if report.failed and "Spec(" in (told := str(report.longrepr)):
+        report.longrepr = _by_name(told)
     report.sections = [(head, _last_lines(printed)) for head, printed in report.sections]
     passed, said = item.config.stash.setdefault(_RESULTS, {}).setdefault(task, ([], []))
     passed.append(report.outcome == "passed")

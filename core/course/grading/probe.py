@@ -33,8 +33,8 @@ class Probe:
     `expected` names what is looked at: `value`, `ledger` (op, payload bytes, ranks), `reduced` (the terms of each
     all-reduce), `shares` (entries held together of whole tensors, by name), `gathered` (those whose share met what
     all ranks have), `shown` (shapes that the activation was given), `hops` (messages), `left` (of the input),
-    `held` (parameters a rank), `raised` (what an error says, in this order). `slips` are known wrong values, by what
-    is to be said of each.
+    `held` (parameters a rank), `raised` (what an error says, in this order). `slips` are known wrong values,
+    by what is to be said of each.
     """
 
     task: int
