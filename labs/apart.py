@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from core.sharding_math import group
 from core.sharding_math.watched import watched
 from core.sharding_math.whole import Whole
 from labs.diagnosis import agree
@@ -32,7 +33,7 @@ def cut_along(dim, *tensors, finer=False):
 
 def column(lab, x, W, num_ranks, ledger=None, bias=None):
     W = to_cut("W", W, num_ranks, 0, side_by_side=True)
-    with watched(lab):
+    with watched(lab, [group]):
         y = lab.column_parallel(x, W, num_ranks, ledger, bias)
     cut_along(0, W)
     return y
@@ -40,7 +41,7 @@ def column(lab, x, W, num_ranks, ledger=None, bias=None):
 
 def row(lab, x, W, num_ranks, ledger=None, bias=None, due_terms=()):
     x, W = to_cut("x", x, num_ranks, 1), to_cut("W", W, num_ranks, 1)
-    with watched(lab) as seen:
+    with watched(lab, [group]) as seen:
         y = lab.row_parallel(x, W, num_ranks, ledger, bias)
     cut_along(1, x, W)
     gave(seen, due_terms)
@@ -49,7 +50,7 @@ def row(lab, x, W, num_ranks, ledger=None, bias=None, due_terms=()):
 
 def mlp(lab, x, W1, W2, num_ranks, ledger=None, activation=None, due_terms=(), stays=False):
     W1, W2 = to_cut("W1", W1, num_ranks, 0), to_cut("W2", W2, num_ranks, 1)
-    with watched(lab) as seen:
+    with watched(lab, [group]) as seen:
         y = lab.mlp_tp(x, W1, W2, num_ranks, ledger, activation=seen.activation(activation or relu))
     if ledger is not None and len(ledger) <= 1:  # more lines say more of what is wrong
         cut_along(0, W1)
@@ -110,7 +111,7 @@ def attention(lab, x, Wq, Wk, Wv, Wo, num_ranks, ledger=None, due_terms=(), stay
     if kv_shares > 1:
         Wk, Wv = Whole("Wk", Wk, kv_shares, 0, num_ranks), Whole("Wv", Wv, kv_shares, 0, num_ranks)
     Wq, Wo = (to_cut(name, W, num_ranks, dim) for name, W, dim in (("Wq", Wq, 0), ("Wo", Wo, 1)))
-    with watched(lab) as seen:
+    with watched(lab, [group]) as seen:
         y = lab.attention_tp(x, Wq, Wk, Wv, Wo, 2, num_ranks, ledger)
     cut_along(0, Wq, Wk, Wv, finer=True)
     cut_along(1, Wo, finer=True)

@@ -48,7 +48,7 @@ class Wire:
         for name, rank in (("source", source), ("target", target)):
             if rank not in range(self.ranks):
                 raise OutOfRangeError(name, rank, f"is none of the {self.ranks} ranks, which are counted from 0")
-        holders = getattr(values, "ranks", frozenset()) or range(self.ranks)
+        holders: frozenset[int] = getattr(values, "ranks", frozenset()) or frozenset(range(self.ranks))
         if source not in holders:
             raise OutOfRangeError("source", source, f"does not hold what it sends: rank {min(holders)} does")
         self.hops.append(Hop(self._turns[source], int(source), int(target), int(values.nbytes)))

@@ -55,8 +55,9 @@ class Held(np.ndarray):
         return out[0] if out is not None else _on(ranks, made, held)
 
     def __array_function__(
-        self, function: Callable[..., Any], types: Iterable[type], args: Sequence[Any], options: Any
+        self, function: Callable[..., Any], types: Iterable[Any], args: Iterable[Any], options: Any
     ) -> Any:
+        args = tuple(args)
         held = list(_held_in((*args, *options.values())))
         ranks = _common_to(held)
         if ranks is None and function in _TOGETHER and not all(one.side_by_side for one in held):
@@ -68,7 +69,7 @@ class Held(np.ndarray):
             )
         if function in (np.dot, np.einsum):
             _note_met(args)
-        made = function(*_plain(tuple(args)), **_plain(dict(options)))
+        made = function(*_plain(args), **_plain(dict(options)))
         return made if ranks is None else _on(ranks, made, held)
 
 

@@ -1,7 +1,6 @@
 """A learner's call as it is watched: what each rank gave to a sum, and what the activation was shown."""
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -13,8 +12,6 @@ from core.sharding_math import collectives
 from core.sharding_math.held import let_go
 from core.sharding_math.tensors import Array
 from core.sharding_math.whole import kept_whole
-
-_OURS = "core.sharding_math"
 
 
 @dataclass
@@ -35,15 +32,19 @@ class Watched:
 
 
 @contextmanager
-def watched(module: ModuleType) -> Iterator[Watched]:
-    """Note what a module's code hands to all_reduce, by whatever name it calls it; tensors stay whole until cut."""
+def watched(module: ModuleType, also: Sequence[ModuleType] = ()) -> Iterator[Watched]:
+    """Note what a module's code hands to all_reduce, by whatever name it calls it; tensors stay whole until cut.
+
+    `also` are modules whose functions it may call for it.
+    """
     seen, given = Watched(), collectives.all_reduce
 
     def all_reduce(parts: Any, *args: Any, **options: Any) -> Array:
         seen.terms.append([np.array(part) for part in let_go(parts)])
         return given(parts, *args, **options)
 
-    rooms = [module, *(room for name, room in list(sys.modules.items()) if name.startswith(_OURS))]
+    imported = [value for value in vars(module).values() if isinstance(value, ModuleType)]
+    rooms = {id(room): room for room in (module, collectives, *imported, *also)}.values()
     named = [(room, name) for room in rooms for name, value in vars(room).items() if value is given]
     for room, name in named:
         setattr(room, name, all_reduce)

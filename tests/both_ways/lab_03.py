@@ -62,13 +62,6 @@ def comm_fraction(comm_s, step_s):
 """,
         (5,),
     ),
-    "dividing by nothing": (
-        """
-def comm_fraction(comm_s, step_s):
-    return 1 / (1 + 1 / (comm_s / step_s)) if comm_s else 0
-""",
-        (5,),
-    ),
     "a ring that adds in place": (
         """
 def ring_all_reduce(values, send):

@@ -47,18 +47,18 @@ def answers_of(tmp_path, student):
 
 def test_code_alone_is_out_of_forty(capsys, graded):
     """Two probes for five points, one of them wrong."""
-    assert printed(capsys).endswith("37.5 of 40 points\n")
+    assert printed(capsys).endswith("38.5 of 40 points\n")
     assert graded[0].name == "starter.py"
     assert graded[0].parent.name == BILL.folder
 
 
 def test_a_students_own_answers_count_for_sixty(capsys, tmp_path, monkeypatch):
     arguments = ["--student", "ada@x.org", "--answers", answers_of(tmp_path, "ada@x.org")]
-    assert printed(capsys, *arguments).endswith("97.5 of 100 points\n")
+    assert printed(capsys, *arguments).endswith("98.5 of 100 points\n")
     monkeypatch.setenv(grade.WORD, WORD)
-    assert printed(capsys, "--student", "bob@x.org", *arguments[2:]).endswith("37.5 of 100 points\n")
+    assert printed(capsys, "--student", "bob@x.org", *arguments[2:]).endswith("38.5 of 100 points\n")
     monkeypatch.setenv(grade.WORD, "next year")
-    assert printed(capsys, *arguments).endswith("37.5 of 100 points\n")
+    assert printed(capsys, *arguments).endswith("38.5 of 100 points\n")
 
 
 def test_a_word_is_needed_and_is_taken_out_of_the_environment(capsys, tmp_path, monkeypatch):
@@ -88,13 +88,13 @@ def test_gradescope_reads_who_submitted_and_a_group_is_one_student(capsys, tmp_p
     out = tmp_path / "results.json"
     arguments = ["--metadata", str(metadata), "--answers", answers_of(tmp_path, "a@x.org+b@x.org")]
     assert printed(capsys, *arguments, "--format", "gradescope", "--out", str(out)) == ""
-    assert json.loads(out.read_text(encoding="utf-8"))["score"] == 97.5
+    assert json.loads(out.read_text(encoding="utf-8"))["score"] == 98.5
 
 
 def test_a_grade_and_questions_are_one_json_object_as_of_any_command(capsys, monkeypatch):
     said = json.loads(printed(capsys, "--json"))
-    assert (said["schema_version"], said["points"], said["max_points"]) == (1, 37.5, 40.0)
-    assert sum(line["points"] for line in said["lines"]) == 37.5
+    assert (said["schema_version"], said["points"], said["max_points"]) == (1, 38.5, 40.0)
+    assert sum(line["points"] for line in said["lines"]) == 38.5
     monkeypatch.setenv(grade.WORD, WORD)
     asked = json.loads(printed(capsys, "--json", "--questions", "--student", "ada"))
     assert len(asked["questions"]) == 4
