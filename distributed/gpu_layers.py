@@ -4,6 +4,7 @@ T sequences with a token each, D hidden_size. A chain of layers is timed, so tha
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import torch
@@ -58,7 +59,8 @@ def _graphed(part: Part, key: str, chain: Callable[[], Tensor]) -> None:
         replay = part.graphed(chain)
     except Exception as error:
         part.leave_out(key, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
-        torch.cuda.synchronize()
+        with suppress(RuntimeError):  # what a broken recording left behind is told once
+            torch.cuda.synchronize()
         return
     part.time_row(key, replay, CHAIN)
 
