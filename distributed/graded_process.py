@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import sys
+from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -77,39 +78,54 @@ def _load(file: str) -> tuple[Any, dict[str, Any]]:
 
 
 def _call(module: Any, file: str, function: str, given: dict[str, Any]) -> dict[str, Any]:
-    """One call: its value, its ledger, the terms of its all-reduces, the pieces it took of whole tensors."""
-    reduced = _recorded(module)
+    """One call: its value, and of lab 01 its ledger, the terms of its all-reduces, and what became of the cuts.
+
+    `right` of what is given has earlier tasks' right values, so that a task is not judged by another's fault.
+    """
+    from core.course.grading.right_before import right_before
+
     wholes: list[Any] = []
     ledgers: list[Any] = []
-    arguments = {name: _decoded(value, wholes, ledgers) for name, value in given.items()}
-    value = plain(getattr(module, function)(**arguments))
+    right = [
+        (name, [_decoded(one, [], []) for one in args], _decoded(due, [], []))
+        for name, args, due in given.pop("right", [])
+    ]
+    with _watched(module, given) as seen:
+        arguments = {name: _decoded(value, wholes, ledgers, seen, name) for name, value in given.items()}
+        with right_before(module, right):
+            value = getattr(module, function)(**arguments)
+            value = plain(value.name if function == "cheapest_offer" and hasattr(value, "name") else value)
     if function == "run_on_ticks" and isinstance(value, list):
         value = sorted(value)
     answer: dict[str, Any] = {"value": value}
     if ledgers:
         answer["ledger"] = [[line.op, int(line.payload_bytes), int(line.ranks)] for line in ledgers[0]]
-        answer["reduced"] = plain(reduced)
+        answer["reduced"] = plain(seen.terms)
+        answer["shown"] = plain(seen.shown)
+    if ["send"] in given.values():
+        answer["hops"], answer["left"] = seen.hops(), plain(arguments["values"])
+    if "actions" in arguments:
+        answer["left"] = plain(arguments["actions"])
     if wholes:
-        answer["shares"] = [sorted(map(int, share)) for share in wholes[0].shares]
+        answer["shares"] = {whole.name: [sorted(map(int, share)) for share in whole.shares] for whole in wholes}
+        answer["gathered"] = [whole.name for whole in wholes if whole.met]
     return answer
 
 
-def _recorded(module: Any) -> list[Any]:
-    """The terms of every all-reduce that the submission calls by the name it imported."""
-    reduced: list[Any] = []
-    reduce = getattr(module, "_all_reduce_given", None) or getattr(module, "all_reduce", None)
-    if reduce is not None:
-        module._all_reduce_given = reduce
+def _watched(module: Any, given: dict[str, Any]) -> Any:
+    """The watch over a call of lab 01, or over lab 03's wire; of any other there is nothing to see."""
+    if ["ledger"] in given.values():
+        from core.sharding_math.watched import watched
 
-        def recording(parts: Any, *args: Any, **options: Any) -> Any:
-            reduced.append(plain(list(parts)))
-            return reduce(parts, *args, **options)
+        return watched(module)
+    if any(isinstance(one, list) and one[:1] in (["held"], ["hops"], ["offers"]) for one in given.values()):
+        from core.course.grading.inputs import OnAWire
 
-        module.all_reduce = recording
-    return reduced
+        return nullcontext(OnAWire())
+    return nullcontext()
 
 
-def _decoded(value: Any, wholes: list[Any], ledgers: list[Any]) -> Any:
+def _decoded(value: Any, wholes: list[Any], ledgers: list[Any], seen: Any = None, name: str = "") -> Any:
     """An input as the lab's functions take it."""
     if not isinstance(value, list) or not value or not isinstance(value[0], str):
         return value
@@ -122,7 +138,7 @@ def _decoded(value: Any, wholes: list[Any], ledgers: list[Any]) -> Any:
             return array
         from core.sharding_math.whole import Whole
 
-        wholes.append(Whole("tensor", array, parts[1]))
+        wholes.append(Whole(name, array, *parts[1:]))
         return wholes[-1]
     if kind == "ledger":
         from core.ledger import Ledger
@@ -130,7 +146,7 @@ def _decoded(value: Any, wholes: list[Any], ledgers: list[Any]) -> Any:
         ledgers.append(Ledger())
         return ledgers[-1]
     if kind == "activation":
-        return {"square": lambda values: values**2}[parts[0]]
+        return seen.activation({"square": lambda h: h**2, "relu": lambda h: (abs(h) + h) / 2}[parts[0]])
     if kind == "fraction":
         return Fraction(parts[0])
     if kind == "link":
@@ -142,6 +158,8 @@ def _decoded(value: Any, wholes: list[Any], ledgers: list[Any]) -> Any:
 
         layers, hidden = parts
         return ModelSpec("own", "own", hidden, layers, 1, 1, 64, 64, 64, 64)
+    if kind in ("held", "send", "hops", "offers"):
+        return seen.decoded(kind, *parts)
     from core.pipeline_bubble.schedules.actions import Action, Span
 
     if kind == "actions":

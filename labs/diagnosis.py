@@ -123,3 +123,17 @@ def sends_nothing(ledger):
     if len(ledger):
         ops = ", ".join(line.op for line in ledger)
         pytest.fail(f"The ledger should be empty and has {len(ledger)} lines: {ops}.", pytrace=False)
+
+
+def refuses(run, kind: type[Exception], case: str):
+    """Fail unless a call is refused with an error of a kind."""
+    __tracebackhide__ = True
+    try:
+        run()
+    except NotImplementedError:
+        raise
+    except kind:
+        return
+    except Exception as error:
+        pytest.fail(f"{case}: {type(error).__name__} was raised, and {kind.__name__} is due.", pytrace=False)
+    pytest.fail(f"{case} has to be refused with {kind.__name__}; a result came back.", pytrace=False)

@@ -42,11 +42,13 @@ _NEEDED = (
     ),
     *(("core.ledger", "Ledger"), ("core.specs", "LinkSpec"), ("core.specs", "ModelSpec")),
     *(("runtime.files", "module_at"), ("runtime.files", "line_in")),
+    ("core.course.grading.right_before", "right_before"),
 )
 _OF_LAB = {
-    "lab-01": (("core.sharding_math.whole", "Whole"),),
+    "lab-01": (("core.sharding_math.whole", "Whole"), ("core.sharding_math.watched", "watched")),
     "lab-02": (("distributed.local_ranks", "run_ranks"), ("distributed.collectives", "join"),
                ("distributed.collectives", "leave"), ("distributed.local_ranks", "_rank_main")),
+    "lab-03": (("core.course.grading.inputs", "OnAWire"),),
     "lab-04": (("core.pipeline_bubble.schedules.actions", "Action"),
                ("core.pipeline_bubble.schedules.actions", "Span")),
 }  # fmt: skip

@@ -88,12 +88,14 @@ def _try(task: str, file: str, ranks: int, given: list[list[Any]]) -> dict[str, 
 
     from core.ledger import Ledger
     from core.sharding_math.submission import given as arrays_given
+    from core.sharding_math.whole import kept_whole
     from runtime.files import module_at
 
     arrays, ledger = arrays_given(task, ranks), Ledger()  # type: ignore[arg-type]
     try:
         module = module_at(Path(file), "learner")
-        y = getattr(module, task)(*arrays, ranks, ledger)
+        with kept_whole():
+            y = getattr(module, task)(*arrays, ranks, ledger)
         y = np.asarray(y, dtype=float)
     except BaseException as error:
         return _failure(error, file)

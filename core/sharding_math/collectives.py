@@ -9,6 +9,7 @@ import numpy as np
 
 from core.errors import OutOfRangeError
 from core.ledger import Collective, Ledger, Op
+from core.sharding_math.held import let_go
 from core.sharding_math.numerics import Precision, SumOrder, sum_in_order
 from core.sharding_math.tensors import Array
 
@@ -26,6 +27,7 @@ def all_reduce(
 
     The order of the sum is stated, for in floating point it shows; every hop rounds to the format.
     """
+    parts = let_go(parts)
     _require_like(parts)
     _record(ledger, "all_reduce", parts, _nbytes(parts[0], fmt), layer, why)
     return sum_in_order(parts, order, np.add if fmt is None else fmt.add)
@@ -41,6 +43,7 @@ def all_gather(
     fmt: Precision | None = None,
 ) -> Array:
     """The slices of all ranks put together along `dim`, as every rank receives them. The payload is the whole."""
+    parts = let_go(parts)
     _record(ledger, "all_gather", parts, sum(_nbytes(part, fmt) for part in parts), layer, why)
     return np.concatenate(parts, axis=dim)
 
@@ -59,6 +62,7 @@ def reduce_scatter(
 
     Half of an all-reduce; an all-gather of the slices is the other half.
     """
+    parts = let_go(parts)
     _require_like(parts)
     _record(ledger, "reduce_scatter", parts, _nbytes(parts[0], fmt), layer, why)
     total = sum_in_order(parts, order, np.add if fmt is None else fmt.add)

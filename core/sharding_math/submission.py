@@ -73,8 +73,12 @@ def arrays_of(task: Task) -> tuple[Array, ...]:
 def given(task: Task, num_ranks: int) -> tuple[Array | Whole, ...]:
     """Copies of them as a learner's code gets them: what no rank holds all of can only be cut."""
     x, *weights = (array.copy() for array in arrays_of(task))
-    whole = [Whole(f"W{number if weights[1:] else ''}", W, num_ranks) for number, W in enumerate(weights, 1)]
-    return (Whole("x", x, num_ranks) if task == "row_parallel" else x, *whole)
+    by_inputs, alone = task == "row_parallel", task == "column_parallel"
+    whole = [
+        Whole(f"W{number if weights[1:] else ''}", W, num_ranks, int(by_inputs or number > 1), side_by_side=alone)
+        for number, W in enumerate(weights, 1)
+    ]
+    return (Whole("x", x, num_ranks, 1) if by_inputs else x, *whole)
 
 
 def reference(task: Task, num_ranks: int) -> tuple[Array, Ledger]:

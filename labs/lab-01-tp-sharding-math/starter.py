@@ -1,7 +1,8 @@
 """Lab 01, tensor-parallel sharding: your code. The tasks are in README.md.
 
 `y = x @ W.T` throughout: x is (T, D), W is (F, D), as torch keeps it, y is (T, F). N = num_ranks.
-What no rank holds all of can only be cut, with np.split or by indexing; a rank's share of it is a plain array.
+What no rank holds all of can only be cut, with np.split or by indexing. What a rank makes of its share stays with
+it: only `all_reduce` brings the values of different ranks together.
 """
 
 from collections.abc import Callable
@@ -71,7 +72,9 @@ def mlp_tp(
 
         X[T, D] · W1[F_N, D]ᵀ → H[T, F_N] → activation → · W2[D, F_N]ᵀ → Y[T, D]{U_N} → all-reduce → Y[T, D]
 
-    W1 is (F, D), W2 is (D, F). A rank keeps its slice of H: nobody needs the rest of it.
+    W1 is (F, D), W2 is (D, F). A rank keeps its slice of H, and `activation` is called on each slice where it was
+    made: nobody needs the rest of H, and to put it together would be a gather.
+    Raise IndivisibleError (`require_divides("hidden_features", F, "num_ranks", N)`) when F does not divide.
     """
     raise NotImplementedError("lab-01, task 3: mlp_tp")
 

@@ -10,7 +10,7 @@ import pytest
 
 from core.errors import IndivisibleError
 from core.ledger import Ledger
-from core.sharding_math.whole import Whole
+from labs.apart import attention, column, mlp, relu, row
 from labs.diagnosis import agree, sends_nothing, sends_once, summed
 
 SIZES = [1, 2, 4, 8]
@@ -19,50 +19,6 @@ SIZES = [1, 2, 4, 8]
 def whole_numbers(*shape, seed=0):
     """float64 arrays of small whole numbers: every product and sum below is exact, in any order."""
     return np.random.default_rng(seed).integers(-4, 5, size=shape).astype(np.float64)
-
-
-def to_cut(name, array, num_ranks, num_shares=None):
-    """An array that no rank holds all of, unless there is one rank."""
-    return array if num_ranks == 1 else Whole(name, array, num_shares or num_ranks)
-
-
-def relu(values):
-    return np.maximum(values, 0)
-
-
-def cut_along(dim, *tensors, finer=False):
-    """Fail unless every rank's share of each tensor was taken, a slice along one dim."""
-    __tracebackhide__ = True
-    for tensor in tensors:
-        if isinstance(tensor, Whole) and not tensor.is_cut_along(dim, finer):
-            pytest.fail(
-                f"{tensor.name} {list(tensor.shape)} is cut along its {('outputs', 'inputs')[dim]}, dim {dim},"
-                f" in equal shares, one a rank; {len(set(tensor.shares)) or 'no'} other pieces were taken from it.",
-                pytrace=False,
-            )
-
-
-def column(lab, x, W, num_ranks, ledger=None, bias=None):
-    W = to_cut("W", W, num_ranks)
-    y = lab.column_parallel(x, W, num_ranks, ledger, bias)
-    cut_along(0, W)
-    return y
-
-
-def row(lab, x, W, num_ranks, ledger=None, bias=None):
-    x, W = to_cut("x", x, num_ranks), to_cut("W", W, num_ranks)
-    y = lab.row_parallel(x, W, num_ranks, ledger, bias)
-    cut_along(1, x, W)
-    return y
-
-
-def mlp(lab, x, W1, W2, num_ranks, ledger=None, **options):
-    W1, W2 = to_cut("W1", W1, num_ranks), to_cut("W2", W2, num_ranks)
-    y = lab.mlp_tp(x, W1, W2, num_ranks, ledger, **options)
-    if ledger is not None and len(ledger) <= 1:  # more lines say more of what is wrong
-        cut_along(0, W1)
-        cut_along(1, W2)
-    return y
 
 
 def terms(x, W, num_ranks):
@@ -111,10 +67,21 @@ def test_row_parallel_costs_one_all_reduce_of_y(lab):
         sends_once(ledger, 120, num_ranks)
 
 
+def test_each_rank_gives_the_sum_its_own_term(lab):
+    for num_ranks in SIZES[1:]:
+        x, W = whole_numbers(2, 16), whole_numbers(5, 16, seed=1)
+        agree(row(lab, x, W, num_ranks, Ledger(), due_terms=terms(x, W, num_ranks)), x @ W.T)
+
+
 def test_one_rank_sends_nothing(lab):
     ledger = Ledger()
-    mlp(lab, whole_numbers(1, 4), whole_numbers(8, 4), whole_numbers(4, 8), 1, ledger)
     row(lab, whole_numbers(1, 4), whole_numbers(4, 4), 1, ledger)
+    sends_nothing(ledger)
+
+
+def test_an_mlp_on_one_rank_sends_nothing(lab):
+    ledger = Ledger()
+    mlp(lab, whole_numbers(1, 4), whole_numbers(8, 4), whole_numbers(4, 8), 1, ledger)
     sends_nothing(ledger)
 
 
@@ -177,6 +144,14 @@ def test_mlp_costs_exactly_one_all_reduce(lab):
         sends_once(ledger, 64, num_ranks)
 
 
+def test_every_rank_keeps_its_own_slice_of_the_hidden_row(lab):
+    """The idea of the pair: a slice of h is activated where it was made, and multiplied there too."""
+    for num_ranks in SIZES[1:]:
+        x, W1, W2 = whole_numbers(2, 4), whole_numbers(16, 4, seed=1), whole_numbers(4, 16, seed=2)
+        due_terms = terms(relu(x @ W1.T), W2, num_ranks)
+        agree(mlp(lab, x, W1, W2, num_ranks, Ledger(), due_terms=due_terms, stays=True), sum(due_terms))
+
+
 def refuses(run, width, num_ranks):
     """Fail unless an IndivisibleError names the width and the ranks."""
     __tracebackhide__ = True
@@ -210,14 +185,23 @@ def test_an_mlp_whose_width_does_not_divide_is_refused(lab):
     refuses(lambda: mlp(lab, whole_numbers(1, 4), whole_numbers(8, 4), whole_numbers(4, 8), 3), 8, 3)
 
 
-def test_the_inputs_come_back_untouched(lab):
+def comes_back_untouched(lab, run, name_of):
+    """Fail where a function changed what it was given."""
+    __tracebackhide__ = True
     x, W, bias = whole_numbers(2, 8), whole_numbers(8, 8, seed=1), np.ones(8)
-    for run, name_of in ((row, "row_parallel"), (column, "column_parallel")):
-        given = [x.copy(), W.copy(), bias.copy()]
-        run(lab, *given[:2], 4, bias=given[2])
-        for name, before, after in zip(("x", "W", "bias"), (x, W, bias), given, strict=True):
-            if not np.array_equal(before, after):
-                pytest.fail(f"{name_of} changed {name}: work on a copy of it.", pytrace=False)
+    given = [x.copy(), W.copy(), bias.copy()]
+    run(lab, *given[:2], 4, bias=given[2])
+    for name, before, after in zip(("x", "W", "bias"), (x, W, bias), given, strict=True):
+        if not np.array_equal(before, after):
+            pytest.fail(f"{name_of} changed {name}: work on a copy of it.", pytrace=False)
+
+
+def test_what_column_parallel_is_given_comes_back_untouched(lab):
+    comes_back_untouched(lab, column, "column_parallel")
+
+
+def test_what_row_parallel_is_given_comes_back_untouched(lab):
+    comes_back_untouched(lab, row, "row_parallel")
 
 
 def attention_problem(heads, kv_heads, tokens=3, head_dim=2, seed=3):
@@ -225,17 +209,6 @@ def attention_problem(heads, kv_heads, tokens=3, head_dim=2, seed=3):
     rng, hidden = np.random.default_rng(seed), heads * head_dim
     shapes = ((tokens, hidden), (hidden, hidden), (kv_heads * head_dim, hidden), (kv_heads * head_dim, hidden))
     return [rng.normal(size=shape) / 2 for shape in (*shapes, (hidden, hidden))]
-
-
-def attention(lab, x, Wq, Wk, Wv, Wo, num_ranks, ledger=None):
-    """The block with its weights to be cut; a KV head may be held by several ranks, and is never cut itself."""
-    kv_shares = min(num_ranks, Wk.shape[0] // 2)
-    Wk, Wv = (W if kv_shares == 1 else Whole(name, W, kv_shares) for name, W in (("Wk", Wk), ("Wv", Wv)))
-    Wq, Wo = (to_cut(name, W, num_ranks) for name, W in (("Wq", Wq), ("Wo", Wo)))
-    y = lab.attention_tp(x, Wq, Wk, Wv, Wo, 2, num_ranks, ledger)
-    cut_along(0, Wq, Wk, Wv, finer=True)
-    cut_along(1, Wo, finer=True)
-    return y
 
 
 def dense_attention(x, Wq, Wk, Wv, Wo, head_dim):
@@ -265,6 +238,16 @@ def test_attention_costs_exactly_one_all_reduce(lab):
         ledger = Ledger()
         attention(lab, *attention_problem(4, 2), num_ranks, ledger)
         sends_once(ledger, 192, num_ranks)
+
+
+def test_every_rank_keeps_the_heads_it_made(lab):
+    """Rank r's term is the attention of its own query heads, through its own columns of Wo."""
+    for kv_heads, num_ranks in ((4, 2), (2, 4), (1, 2)):
+        x, Wq, Wk, Wv, Wo = attention_problem(4, kv_heads)
+        query = [np.isin(np.arange(8) // (8 // num_ranks), rank) for rank in range(num_ranks)]
+        due_terms = [dense_attention(x, Wq, Wk, Wv, Wo * own, 2) for own in query]
+        y = attention(lab, x, Wq, Wk, Wv, Wo, num_ranks, Ledger(), due_terms, stays=True)
+        agree(y, dense_attention(x, Wq, Wk, Wv, Wo, 2), within=1e-12)
 
 
 def test_heads_that_do_not_divide_are_refused(lab):

@@ -1,26 +1,20 @@
-"""Lab 03: a payload, its traffic, its time, the step's bill, and the two verdicts."""
+"""Lab 03: a payload, its traffic, its time, the step's bill, two verdicts; then the ring, a fit, and a choice."""
 
+import numpy as np
 import pytest
 
 from core.catalog import link, model
-from labs.diagnosis import is_due
+from core.comm_cost.choice import Offer
+from core.comm_cost.wire import Hop, Wire
+from core.errors import IndivisibleError, OutOfRangeError
+from core.specs import LinkSpec
+from labs.billed import A100_PAIR, bill_is_due, fitted, payload_slips, ring, share_is_due, time_slips, turn_slips
+from labs.diagnosis import agree, given, is_due, refuses
 
 LLAMA = model("llama-3-8b")
 NVLINK, ETHERNET = link("nvlink-lab"), link("ethernet-10g-lab")
 DECODE_BYTES, PREFILL_BYTES = 8192, 16_777_216
 STEP_S = 8e-3
-
-
-def payload_slips(tokens, hidden_size, width):
-    """Known wrong payloads, by what is to be said of each."""
-    entries = tokens * hidden_size
-    return {
-        "that is the number of entries, and each takes bytes_per_element": entries,
-        "the bytes of an element were taken for two": 2 * entries,
-        "that is in bits": 8 * entries * width,
-        "that is in KiB: bytes are expected": entries * width / 1024,
-        "the width counts once: what is sent is a row of activations, not a matrix": entries * hidden_size * width,
-    }
 
 
 @pytest.mark.parametrize(
@@ -57,25 +51,6 @@ def test_ring_traffic_formula(lab, ranks, chunks_sent):
     is_due(found, 192 * chunks_sent, f"{payload} B over N={ranks}", slips if ranks > 1 else alone)
 
 
-def time_slips(payload_bytes, ranks, over):
-    """Known wrong times of a ring, by what is to be said of each."""
-    hop, sent = over.latency_s, 2 * (ranks - 1) / ranks * payload_bytes / over.bandwidth_bytes_per_s
-    hops = 2 * (ranks - 1)
-    return {
-        "the latency is missing: each of the 2(N-1) hops waits for it": sent,
-        "one latency was counted, and each of the 2(N-1) hops waits for it": hop + sent,
-        "N-1 hops were counted: the ring goes round twice, so they are 2(N-1)": hops / 2 * hop + sent,
-        "two hops were counted whatever N: they are 2(N-1)": 2 * hop + sent,
-        "both directions of the link were added up: in a ring every byte travels one way": hops * hop + sent / 2,
-        "every hop was charged for the whole payload: a message is one chunk, n/N": hops * hop + sent * ranks,
-        "the bandwidth is in bytes a second here, not in bits": hops * hop + 8 * sent,
-        "that is in microseconds: seconds are expected": 1e6 * (hops * hop + sent),
-        "that is in milliseconds: seconds are expected": 1e3 * (hops * hop + sent),
-        "a rank sends 2(N-1)/N of the payload, not all of it": hops * hop
-        + payload_bytes / over.bandwidth_bytes_per_s,
-    }
-
-
 @pytest.mark.parametrize(("ranks", "hops"), [(1, 0), (2, 2), (3, 4), (8, 14)])
 def test_every_hop_waits(lab, ranks, hops):
     """With next to nothing to send, only the hops are left: 3 µs each."""
@@ -90,46 +65,10 @@ def test_bytes_go_at_the_speed_of_one_direction(lab, ranks, time_s):
     is_due(lab.allreduce_time_s(PREFILL_BYTES, ranks, NVLINK), time_s, case, slips, rel=1e-3)
 
 
-def bill_is_due(lab, row, tp_size, over, due_s):
-    """The bill of a decode step; what is known of wrong ones is told with the lab's own all-reduce."""
-    __tracebackhide__ = True
-
-    def all_reduces(count, width=row.hidden_size, share=1):
-        return count * lab.allreduce_time_s(width * 2 / share, tp_size, over)
-
-    sums = 2 * row.num_hidden_layers
-    slips = {
-        "one all-reduce a layer was counted: attention ends in one, and so does the MLP": all_reduces(sums / 2),
-        "that is one all-reduce; every layer has two": all_reduces(1),
-        "three all-reduces a layer were counted; there are two": all_reduces(1.5 * sums),
-        "that is in all ranks together: they take part in the same all-reduces": all_reduces(sums * tp_size),
-        "the all-reduces were divided over the ranks: all ranks take part in each": all_reduces(sums / tp_size),
-        "the payload was divided by the ranks: each holds a whole row, one term of it": all_reduces(
-            sums, share=tp_size
-        ),
-        "the width is the MLP's hidden row: what is summed is hidden_size wide": all_reduces(
-            sums, row.intermediate_size
-        ),
-    }
-    case = f"Seconds of {row.key}'s decode step at TP={tp_size} over {over.name}"
-    is_due(lab.tp_comm_time_per_step(row, 1, tp_size, over), due_s, case, slips, rel=1e-3)
-
-
 @pytest.mark.parametrize(("key", "all_reduces"), [("llama-3-8b", 64), ("llama-3-70b", 160)])
 def test_a_layer_talks_twice(lab, key, all_reduces):
     row = model(key)
     bill_is_due(lab, row, 4, ETHERNET, all_reduces * lab.allreduce_time_s(row.hidden_size * 2, 4, ETHERNET))
-
-
-def share_is_due(lab, comm_s, step_s, share, rel=0.0):
-    slips = {
-        "that is in per cent: a fraction from 0 to 1 is expected": 100 * share,
-        "that is the share of the compute": 1 - share,
-    }
-    if step_s:
-        slips["that is communication over compute: the share is of both together"] = comm_s / step_s
-    case = f"{comm_s:.6g} s of communication beside {step_s:g} s of compute"
-    is_due(lab.comm_fraction(comm_s, step_s), share, case, slips, rel=rel)
 
 
 def test_decode_step_comm_on_nvlink_is_noise(lab):
@@ -173,3 +112,180 @@ def test_more_ranks_more_overhead(lab, over, most_s):
     bills_s = [lab.tp_comm_time_per_step(LLAMA, 1, tp_size, over) for tp_size in (1, 2, 4, 8)]
     assert bills_s == sorted(set(bills_s))
     bill_is_due(lab, LLAMA, 8, over, most_s)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 8])
+def test_the_ring_gives_every_rank_the_sum(lab, ranks):
+    """Small whole numbers: the sum is exact, in any order. Nothing is sent where there is one rank."""
+    found, values, _, wire = ring(lab, ranks)
+    for rank, own in enumerate(found):
+        slips = {
+            f"rank {rank} has what it began with: nothing was added": values[rank],
+            f"rank {rank} has {ranks} times the sum": ranks * sum(values),
+        }
+        if ranks > 1:
+            slips[f"rank {rank} has two ranks' values: after one turn of N-1"] = values[rank] + values[rank - 1]
+        agree(own, sum(values), slips, hint=f" That is what rank {rank} has of N={ranks}.")
+    if ranks == 1:
+        is_due(len(wire.hops), 0, "Messages at N=1, where there is nobody to send to")
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 8])
+def test_a_hop_carries_one_chunk_to_the_next_rank(lab, ranks):
+    """Each rank sends 2(N-1) chunks of n/N bytes, which is where 2(N-1)/N of the payload comes from."""
+    hops = ring(lab, ranks)[3].hops
+    chunk_bytes, turns = 3 * 8, 2 * (ranks - 1)
+    for hop in hops:
+        what = f"Turn {hop.turn} of N={ranks}: rank {hop.source} sends to rank {hop.target}"
+        if hop.target != (hop.source + 1) % ranks:
+            pytest.fail(f"{what}; in a ring it is the next, {(hop.source + 1) % ranks}.", pytrace=False)
+        is_due(hop.payload_bytes, chunk_bytes, f"{what}, bytes", {"that is all n: a chunk is n/N": ranks * 3 * 8})
+    for rank in range(ranks):
+        sent = sum(hop.source == rank for hop in hops)
+        slips = {"that is the reduce-scatter alone: N-1 turns more hand the sums round": ranks - 1}
+        is_due(sent, turns, f"Messages that rank {rank} of {ranks} sends", slips)
+
+
+def test_what_the_ring_is_given_comes_back_untouched(lab):
+    _, values, held, _ = ring(lab, 4)
+    for rank, (before, after) in enumerate(zip(values, held, strict=True)):
+        if not np.array_equal(before, after):
+            pytest.fail(f"ring_all_reduce changed what rank {rank} began with: work on a copy.", pytrace=False)
+
+
+def test_values_that_do_not_cut_into_chunks_are_refused(lab):
+    wire = Wire(3)
+    refuses(
+        lambda: lab.ring_all_reduce(wire.hold([np.ones(8)] * 3), wire.send), IndivisibleError, "8 values over N=3"
+    )
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("over", [NVLINK, ETHERNET], ids=lambda over: over.key)
+def test_the_hops_of_a_ring_take_the_time_of_the_formula(lab, ranks, over):
+    """2(N-1) turns of n/N bytes: 2(N-1)·α + 2(N-1)/N · n/β."""
+    hops = [
+        Hop(turn, rank, (rank + 1) % ranks, PREFILL_BYTES // ranks)
+        for turn in range(2 * (ranks - 1))
+        for rank in range(ranks)
+    ]
+    turns = 2 * (ranks - 1)
+    due = turns * over.latency_s + turns / ranks * PREFILL_BYTES / over.bandwidth_bytes_per_s
+    is_due(lab.time_of_hops(hops, over), due, f"{turns} turns over {over.name}", turn_slips(hops, over), rel=1e-9)
+
+
+def test_the_slowest_message_of_a_turn_is_waited_for(lab):
+    """Turn 0 takes 1 ms of bytes, turn 1 4 ms, turn 5 none: with three waits of 50 µs, 5.15 ms. No hop, no time."""
+    hops = [Hop(0, 0, 1, 1_250_000), Hop(1, 1, 2, 1000), Hop(1, 0, 1, 5_000_000), Hop(5, 2, 0, 0), Hop(0, 2, 3, 8)]
+    found = lab.time_of_hops(hops, ETHERNET)
+    is_due(found, 5.15e-3, "Three turns of five messages", turn_slips(hops, ETHERNET), rel=1e-9)
+    is_due(lab.time_of_hops([], ETHERNET), 0, "No message")
+
+
+@pytest.mark.parametrize(("ranks", "over"), [(2, NVLINK), (8, NVLINK), (4, ETHERNET)])
+def test_an_exact_table_gives_its_link_back(lab, ranks, over):
+    """Times worked out from a link's two numbers have one fit, which misses none of them."""
+    hops, sizes = 2 * (ranks - 1), [1024 * 4**step for step in range(9)]
+    times_s = [hops * over.latency_s + hops / ranks * size / over.bandwidth_bytes_per_s for size in sizes]
+    latency_s, bandwidth = fitted(lab, sizes, times_s, ranks)
+    case = f"A table of {over.name} at N={ranks}"
+    slips = {"that is what all 2(N-1) hops wait: a hop is asked for": hops * over.latency_s}
+    is_due(latency_s, over.latency_s, f"{case}, seconds a hop", slips, rel=1e-6)
+    slips = {
+        "that is n over its time: a rank sends 2(N-1)/N of n": over.bandwidth_bytes_per_s * ranks / hops,
+        "that is seconds a byte": 1 / over.bandwidth_bytes_per_s,
+    }
+    is_due(bandwidth, over.bandwidth_bytes_per_s, f"{case}, bytes a second", slips, rel=1e-6)
+
+
+def test_a_measured_table_is_met_as_closely_as_can_be(lab):
+    """No neighboring link meets the table better, in relative errors; the fit is 5.80 µs a hop and 137 GB/s."""
+    sizes, times_s = list(A100_PAIR), [1e-6 * time_us for time_us in A100_PAIR.values()]
+
+    def error(latency_s, bandwidth):
+        ring_s = [2 * latency_s + size / bandwidth for size in sizes]
+        return sum((modelled / time_s - 1) ** 2 for modelled, time_s in zip(ring_s, times_s, strict=True))
+
+    absolute = np.polyfit(sizes, times_s, 1)
+    latency_s, bandwidth = fitted(lab, sizes, times_s, 2)
+    slips = {"absolute errors were made small, and the largest payloads alone count in those": absolute[1] / 2}
+    is_due(latency_s, 5.7992e-6, "Two A100, seconds a hop", slips, rel=1e-3)
+    is_due(bandwidth, 137.06e9, "Two A100, bytes a second", rel=1e-3)
+    least = error(latency_s, bandwidth)
+    assert all(error(latency_s * a, bandwidth * b) >= least for a in (0.99, 1, 1.01) for b in (0.99, 1, 1.01))
+
+
+FAST_TO_START, WIDE = LinkSpec("own", "2 µs, 10 GB/s", 2e-6, 10e9), LinkSpec("own", "12 µs, 50 GB/s", 12e-6, 50e9)
+
+
+@pytest.mark.parametrize(("ranks", "payload_bytes"), [(2, 250_000), (8, 1_000_000)])
+def test_at_the_crossing_both_links_take_as_long(lab, ranks, payload_bytes):
+    """N · 10 µs / (0.1 - 0.02) ns a byte: 125 kB a rank. Asked either way round."""
+    slips = {
+        "that is the crossing of one message: a ring sends chunks of n/N": payload_bytes / ranks,
+        "the times were taken for alike where the bytes alone are": 0,
+    }
+    for pair in ((FAST_TO_START, WIDE), (WIDE, FAST_TO_START)):
+        found = lab.crossing_payload_bytes(*pair, ranks)
+        is_due(found, payload_bytes, f"{pair[0].name} and {pair[1].name} at N={ranks}, bytes", slips, rel=1e-9)
+
+
+def test_links_that_do_not_cross_give_none(lab):
+    """One better in both numbers, a link and itself, two of one bandwidth or one latency, and a single rank."""
+    other = LinkSpec("own", "12 µs, 10 GB/s", 12e-6, 10e9)
+    for one, two, ranks in (
+        (NVLINK, ETHERNET, 8),
+        (ETHERNET, NVLINK, 2),
+        (WIDE, WIDE, 2),
+        (FAST_TO_START, other, 4),
+        (WIDE, other, 4),
+        (FAST_TO_START, WIDE, 1),
+    ):
+        found = lab.crossing_payload_bytes(one, two, ranks)
+        if found is not None:
+            case = f"{one.name} and {two.name} at N={ranks}"
+            pytest.fail(
+                f"{case}: {found} was returned; no payload above 0 takes as long, None is due.", pytrace=False
+            )
+
+
+GB = 1e9
+OFFERS = [
+    Offer("one large GPU", 1, NVLINK, 80 * GB, 3.0),
+    Offer("two small ones on Ethernet", 2, ETHERNET, 24 * GB, 1.0),
+    Offer("two small ones on NVLink", 2, NVLINK, 24 * GB, 1.5),
+    Offer("four small ones on NVLink", 4, NVLINK, 24 * GB, 3.0),
+    Offer("eight tiny ones on Ethernet", 8, ETHERNET, 4 * GB, 0.8),
+]
+"""A token of Llama-3-8B, 8 ms on one GPU, takes 8, 10.82, 4.39, 3.15 and 46.5 ms on them."""
+
+
+@pytest.mark.parametrize(
+    ("budget_ms", "weights_gb", "name"),
+    [
+        (50, 16, "eight tiny ones on Ethernet"),
+        (12, 16, "two small ones on Ethernet"),
+        (9, 16, "two small ones on NVLink"),
+        (4, 16, "four small ones on NVLink"),
+        (3, 16, None),
+        (50, 40, "two small ones on Ethernet"),
+        (12, 60, "four small ones on NVLink"),
+        (8, 78, "four small ones on NVLink"),
+        (50, 100, None),
+    ],
+)
+def test_the_cheapest_offer_within_the_budget_is_chosen(lab, budget_ms, weights_gb, name):
+    """Cheapest first; too little memory and too slow a link are out; of two at a price, the faster."""
+    chosen = lab.cheapest_offer(OFFERS, LLAMA, weights_gb * GB, STEP_S, budget_ms / 1e3)
+    if chosen is not None and not isinstance(chosen, Offer):
+        pytest.fail(f"{given(chosen)}, and an Offer or None is due.", pytrace=False)
+    found = chosen and chosen.name
+    if found != name:
+        case = f"{weights_gb} GB of weights, {budget_ms} ms a token"
+        pytest.fail(f"{case}: {found or 'none'} was chosen, and {name or 'none'} is due.", pytrace=False)
+
+
+@pytest.mark.parametrize("budget_s", [0, -1e-3])
+def test_a_budget_of_nothing_is_refused(lab, budget_s):
+    call = lambda: lab.cheapest_offer(OFFERS, LLAMA, 16 * GB, STEP_S, budget_s)  # noqa: E731
+    refuses(call, OutOfRangeError, f"A budget of {budget_s:g} s")

@@ -6,7 +6,10 @@ p stages, m microbatches. Every action is a forward and lasts one tick; stage s 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from core.errors import OutOfRangeError
 from core.pipeline_bubble.schedules.actions import Action, Span
+
+__all__ = ["OutOfRangeError"]
 
 
 def fill_drain(stages: int, microbatches: int) -> list[Action]:
@@ -41,7 +44,8 @@ def bubble_overhead(stages: int, microbatches: int) -> Fraction:
 def microbatches_for_budget(stages: int, budget: float | str | Fraction, *, under: bool = False) -> int:
     """The fewest microbatches whose bubble fraction is at most `budget`, or less than it when `under`.
 
-    `Fraction(str(0.1))` is 1/10; `Fraction(0.1)` is not.
+    `Fraction(str(0.1))` is 1/10; `Fraction(0.1)` is not. Where there are several stages, no number of microbatches
+    meets a budget of 0 or below: raise OutOfRangeError("budget", budget, "…").
     """
     raise NotImplementedError("lab-04, task 6: microbatches_for_budget")
 

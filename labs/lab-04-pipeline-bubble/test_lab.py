@@ -5,8 +5,9 @@ from fractions import Fraction
 
 import pytest
 
+from core.errors import OutOfRangeError
 from core.pipeline_bubble.schedules.actions import Action, Span
-from labs.diagnosis import given, is_due
+from labs.diagnosis import given, is_due, refuses
 
 SIZES = [(1, 1), (1, 5), (8, 1), (2, 3), (3, 2), (4, 4), (8, 16), (5, 12)]
 
@@ -143,10 +144,11 @@ def test_counted_and_formula_are_the_same_fraction(lab, stages, microbatches):
 
 
 def test_the_parts_work_together(lab):
-    """Your order, your run, your count, your formula: 7/23 at 8 stages and 16 microbatches."""
-    run = listed(lab.run_on_ticks(listed(lab.fill_drain(8, 16), Action), 8), Span)
-    is_due(lab.counted_bubble(run, 8), Fraction(7, 23), "Counted, p=8, m=16", bubble_slips(56, 184))
-    is_due(lab.bubble_fraction(8, 16), Fraction(7, 23), "By formula, p=8, m=16", bubble_slips(56, 184))
+    """An order, your run of it, and its idle cells: 7/23 at 8 stages and 16 microbatches, as the formula has it."""
+    run = listed(lab.run_on_ticks([span.action for span in by_hand(8, 16)], 8), Span)
+    idle = 8 * max(span.end for span in run) - len(run)
+    is_due(idle, 56, "Idle cells of the run, p=8, m=16")
+    is_due(Fraction(idle, idle + len(run)), Fraction(7, 23), "Counted, p=8, m=16", bubble_slips(56, 184))
 
 
 @pytest.mark.parametrize(("stages", "microbatches"), SIZES)
@@ -193,6 +195,14 @@ def test_the_budget_is_met_by_this_many_and_not_by_one_less(lab, stages, budget,
 
 def test_one_stage_meets_any_budget_with_one_microbatch(lab):
     budget_is_due(lab, 1, "0.1", under=False)
+
+
+@pytest.mark.parametrize("budget", [0, "0.0", -0.1, Fraction(-1, 3)])
+@pytest.mark.parametrize("under", [False, True])
+def test_a_budget_of_nothing_is_refused(lab, budget, under):
+    """Some of several stages always idle."""
+    call = lambda: lab.microbatches_for_budget(4, budget, under=under)  # noqa: E731
+    refuses(call, OutOfRangeError, f"A budget of {budget} for 4 stages, under={under}")
 
 
 def judged(lab, run, stages, microbatches, due, what):

@@ -165,7 +165,7 @@ def test_a_lab_that_does_not_shard_is_wrong_though_its_product_is_right(tmp_path
 
 def test_one_wrong_task_costs_its_own_points(tmp_path):
     code = right_but("def comm_fraction(comm_s, step_s):\n    return comm_s / step_s\n")
-    assert points(graded(tmp_path, code)) == {1: 5, 2: 8, 3: 12, 4: 10, 5: 0}
+    assert points(graded(tmp_path, code)) == {1: 3, 2: 4, 3: 6, 4: 5, 5: 0, 6: 7, 7: 3, 8: 4, 9: 2, 10: 4}
 
 
 SEEN = """

@@ -3,14 +3,15 @@
 A probe is plain JSON both ways. The submission runs elsewhere and sees the inputs alone; what is expected is worked
 out here, by the reference, and never leaves. So a submission can only be right by computing.
 
-An input is tagged: `["array", rows]`, `["whole", rows, shares]` for a tensor that no rank may hold all of,
-`["link", latency_s, bandwidth_bytes_per_s]`, `["model", layers, hidden_size]`, `["actions", …]`, `["spans", …]`,
-`["fraction", "1/10"]`, `["activation", name]`, `["ledger"]`; anything else is a JSON value of its own.
+An input is tagged: `["array", rows]`, `["whole", rows, shares, dim, ranks, side by side]` for a tensor that no rank
+may hold all of, `["link", latency_s, bandwidth_bytes_per_s]`, `["model", layers, hidden_size]`, `["actions", …]`,
+`["spans", …]`, `["fraction", "1/10"]`, `["activation", name]`, `["ledger"]`; anything else is a JSON value.
+`right` is no input: it has `[function, arguments, value]` of earlier tasks, whose faults a task is not judged by.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isclose
 from types import MappingProxyType
 from typing import Any
@@ -30,7 +31,10 @@ class Probe:
     """One call of a submission: the task it speaks for, what it shows, and what must come back.
 
     `expected` names what is looked at: `value`, `ledger` (op, payload bytes, ranks), `reduced` (the terms of each
-    all-reduce), `shares` (entries of a whole tensor held together), `held` (parameters a rank), `raised` (a name).
+    all-reduce), `shares` (entries held together of whole tensors, by name), `gathered` (those whose share met what
+    all ranks have), `shown` (shapes that the activation was given), `hops` (messages), `left` (of the input),
+    `held` (parameters a rank), `raised` (what an error says, in this order). `slips` are known wrong values,
+    by what is to be said of each.
     """
 
     task: int
@@ -39,6 +43,7 @@ class Probe:
     given: Mapping[str, Json]
     expected: Mapping[str, Json]
     tolerance: float = WHOLE_NUMBERS
+    slips: Mapping[str, Json] = field(default_factory=dict)
     by_rank: bool = False
     """Whether an answer is a list of what each of two real ranks gave."""
 
@@ -52,9 +57,11 @@ def verdict(probe: Probe, answer: object) -> str:
     for name, expected in probe.expected.items():
         given = answer.get(name)
         if name == "shares":
-            right = _held_apart(expected, given)
+            right = isinstance(given, dict) and all(
+                _held_apart(slices, given.get(whole)) for whole, slices in expected.items()
+            )
         elif name == "raised":
-            right = isinstance(given, str) and given.startswith(expected)
+            right = isinstance(given, str) and re.match(".*".join(map(re.escape, expected)), given) is not None
         else:
             right = _same(expected, given, probe.tolerance)
         if not right:
@@ -67,7 +74,11 @@ _WRONG = MappingProxyType(
         "ledger": "The collectives that were called are not those the task needs",
         "reduced": "What the ranks gave to the all-reduce is not each rank's own term",
         "shares": "A rank was given more, or something else, than its share of a tensor",
-        "raised": "What cannot be split was not refused with an IndivisibleError",
+        "raised": "What cannot be split was not refused with an IndivisibleError that names width and ranks",
+        "gathered": "All ranks' slices were put together and cut again, a gather that no line of the ledger says",
+        "shown": "The activation was not given one rank's slice at a time, for each rank",
+        "hops": "What was sent is not a chunk at a time to the next rank, 2(N-1) times a rank",
+        "left": "What was given was changed",
         "held": "A rank holds another number of parameters than its share",
     }
 )
@@ -78,13 +89,16 @@ def _found(name: str, given: object) -> str:
     if name == "ledger" and isinstance(given, list):
         lines = [" ".join(map(_short, line)) if isinstance(line, list) else _short(line) for line in given]
         return f": the ledger has {', '.join(lines) or 'no line'}."
-    if name in ("raised", "held") and given is not None:
+    if name in ("raised", "held", "shown") and given is not None:
         return f": {_short(given)}."
     return "."
 
 
 def _of_a_value(probe: Probe, expected: Json, given: object) -> str:
-    """What was returned for which numbers, and what kind of thing is due."""
+    """What was returned for which numbers, and what kind of thing is due; of a known slip, what it is."""
+    known = next((words for words, wrong in probe.slips.items() if _same(wrong, given, probe.tolerance)), "")
+    if known:
+        return f"{known[:1].upper()}{known[1:]}."
     if probe.by_rank and isinstance(given, list) and len(given) == len(expected):
         rank = next(r for r, one in enumerate(given) if not _same(expected[r], one, probe.tolerance))
         return f"On rank {rank}: {_unlike(expected[rank], given[rank], probe.tolerance)}"

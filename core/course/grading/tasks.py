@@ -96,26 +96,29 @@ _ROWS = (
             "column_parallel",
             8,
             "column_parallel_equals_the_dense_product column_parallel_sends_nothing"
-            " column_parallel_gives_each_output_its_own_bias outputs_that_do_not_divide_are_refused",
+            " column_parallel_gives_each_output_its_own_bias outputs_that_do_not_divide_are_refused"
+            " what_column_parallel_is_given_comes_back_untouched",
         ),
         (
             "row_parallel",
             10,
             "row_parallel_equals_the_dense_product row_parallel_costs_one_all_reduce_of_y"
             " row_parallel_adds_the_bias_once row_parallel_of_fractions_is_within_rounding"
-            " inputs_that_do_not_divide_are_refused the_inputs_come_back_untouched",
+            " inputs_that_do_not_divide_are_refused what_row_parallel_is_given_comes_back_untouched"
+            " each_rank_gives_the_sum_its_own_term one_rank_sends_nothing",
         ),
         (
             "mlp_tp",
             10,
-            "one_rank_sends_nothing mlp_equals_the_dense_mlp mlp_applies_the_activation_it_is_given"
-            " mlp_costs_exactly_one_all_reduce an_mlp_whose_width_does_not_divide_is_refused",
+            "an_mlp_on_one_rank_sends_nothing mlp_equals_the_dense_mlp mlp_applies_the_activation_it_is_given"
+            " mlp_costs_exactly_one_all_reduce an_mlp_whose_width_does_not_divide_is_refused"
+            " every_rank_keeps_its_own_slice_of_the_hidden_row",
         ),
         (
             "attention_tp",
             12,
             "attention_equals_the_dense_attention attention_costs_exactly_one_all_reduce"
-            " heads_that_do_not_divide_are_refused",
+            " every_rank_keeps_the_heads_it_made heads_that_do_not_divide_are_refused",
         ),
     ),
     _lab(
@@ -141,22 +144,41 @@ _ROWS = (
         "tp-comm-cost",
         (
             "allreduce_payload_bytes",
-            5,
+            3,
             "payload_is_one_activation_row_per_token activations_are_two_bytes_unless_said_otherwise",
         ),
-        ("ring_allreduce_traffic_per_rank", 8, "ring_traffic_formula"),
+        ("ring_allreduce_traffic_per_rank", 4, "ring_traffic_formula"),
         (
             "allreduce_time_s",
-            12,
+            6,
             "every_hop_waits bytes_go_at_the_speed_of_one_direction latency_dominates_small_payloads"
-            " prefill_payloads_shift_the_balance_to_bandwidth more_ranks_more_overhead",
+            " prefill_payloads_shift_the_balance_to_bandwidth",
         ),
         (
             "tp_comm_time_per_step",
-            10,
-            "a_layer_talks_twice decode_step_comm_on_nvlink_is_noise decode_step_comm_on_ethernet_is_fatal",
+            5,
+            "a_layer_talks_twice decode_step_comm_on_nvlink_is_noise decode_step_comm_on_ethernet_is_fatal"
+            " more_ranks_more_overhead",
         ),
-        ("comm_fraction", 5, "the_fraction_is_of_the_whole_wall_clock"),
+        ("comm_fraction", 2, "the_fraction_is_of_the_whole_wall_clock"),
+        (
+            "ring_all_reduce",
+            7,
+            "the_ring_gives_every_rank_the_sum a_hop_carries_one_chunk_to_the_next_rank"
+            " what_the_ring_is_given_comes_back_untouched values_that_do_not_cut_into_chunks_are_refused",
+        ),
+        (
+            "time_of_hops",
+            3,
+            "the_hops_of_a_ring_take_the_time_of_the_formula the_slowest_message_of_a_turn_is_waited_for",
+        ),
+        ("fit_link", 4, "an_exact_table_gives_its_link_back a_measured_table_is_met_as_closely_as_can_be"),
+        ("crossing_payload_bytes", 2, "at_the_crossing_both_links_take_as_long links_that_do_not_cross_give_none"),
+        (
+            "cheapest_offer",
+            4,
+            "the_cheapest_offer_within_the_budget_is_chosen a_budget_of_nothing_is_refused",
+        ),
     ),
     _lab(
         "lab-04",
@@ -179,7 +201,7 @@ _ROWS = (
         (
             "microbatches_for_budget",
             7,
-            "ten_percent_takes_63_microbatches_on_eight_stages_and_64_to_be_under"
+            "ten_percent_takes_63_microbatches_on_eight_stages_and_64_to_be_under a_budget_of_nothing_is_refused"
             " the_budget_is_met_by_this_many_and_not_by_one_less"
             " one_stage_meets_any_budget_with_one_microbatch",
         ),

@@ -6,6 +6,9 @@ REFERENCE = """
 from core.comm_cost.bill import (
     allreduce_payload_bytes, allreduce_time_s, comm_fraction, ring_allreduce_traffic_per_rank, tp_comm_time_per_step
 )
+from core.comm_cost.choice import cheapest_offer, crossing_payload_bytes, fit_link
+from core.comm_cost.wire import ring_all_reduce, time_of_hops
+import numpy as np
 """
 
 MUTANTS = {
@@ -84,6 +87,115 @@ def comm_fraction(comm_s, step_s):
 """,
         "test_the_fraction_is_of_the_whole_wall_clock",
     ),
+    "the reduce-scatter without the all-gather": (
+        """
+def ring_all_reduce(values, send):
+    n = len(values)
+    chunks = [list(np.split(value, n)) for value in values]
+    for turn in range(n - 1):
+        sent = [(r, (r - turn) % n, chunks[r][(r - turn) % n]) for r in range(n)]
+        for r, c, part in sent:
+            chunks[(r + 1) % n][c] = chunks[(r + 1) % n][c] + send(r, (r + 1) % n, part)
+    return [np.concatenate(own) for own in chunks]
+""",
+        "test_a_hop_carries_one_chunk_to_the_next_rank",
+    ),
+    "all values to rank 0, and back": (
+        """
+def ring_all_reduce(values, send):
+    y = values[0]
+    for r in range(1, len(values)):
+        y = y + send(r, 0, values[r])
+    return [y] + [send(0, r, y) for r in range(1, len(values))]
+""",
+        "test_a_hop_carries_one_chunk_to_the_next_rank",
+    ),
+    "the sum taken where nothing was sent": (
+        """
+def ring_all_reduce(values, send):
+    return [sum(values)] * len(values)
+""",
+        "test_the_ring_gives_every_rank_the_sum",
+    ),
+    "added into what was given": (
+        """
+given_ring = ring_all_reduce
+def ring_all_reduce(values, send):
+    y = given_ring(values, send)
+    values[0] += 1
+    return y
+""",
+        "test_what_the_ring_is_given_comes_back_untouched",
+    ),
+    "every message waited for in turn": (
+        """
+def time_of_hops(hops, link):
+    return sum(link.latency_s + hop.payload_bytes / link.bandwidth_bytes_per_s for hop in hops)
+""",
+        "test_the_hops_of_a_ring_take_the_time_of_the_formula",
+    ),
+    "absolute errors": (
+        """
+def fit_link(payloads_bytes, times_s, ranks):
+    slope, start = np.polyfit(payloads_bytes, times_s, 1)
+    hops = 2 * (ranks - 1)
+    return start / hops, hops / ranks / slope
+""",
+        "test_a_measured_table_is_met_as_closely_as_can_be",
+    ),
+    "a bandwidth of the payload, not of what is sent": (
+        """
+given_fit = fit_link
+def fit_link(payloads_bytes, times_s, ranks):
+    latency_s, bandwidth = given_fit(payloads_bytes, times_s, ranks)
+    return latency_s, bandwidth * ranks / (2 * (ranks - 1))
+""",
+        "test_an_exact_table_gives_its_link_back",
+    ),
+    "the crossing of one message": (
+        """
+def crossing_payload_bytes(one, other, ranks):
+    bytes_s = 1 / one.bandwidth_bytes_per_s - 1 / other.bandwidth_bytes_per_s
+    found = (other.latency_s - one.latency_s) / bytes_s if bytes_s else 0
+    return found if ranks > 1 and found > 0 else None
+""",
+        "test_at_the_crossing_both_links_take_as_long",
+    ),
+    "a crossing below nothing": (
+        """
+def crossing_payload_bytes(one, other, ranks):
+    bytes_s = 1 / one.bandwidth_bytes_per_s - 1 / other.bandwidth_bytes_per_s
+    return ranks * (other.latency_s - one.latency_s) / bytes_s if bytes_s and ranks > 1 else None
+""",
+        "test_links_that_do_not_cross_give_none",
+    ),
+    "the fastest offer for the cheapest": (
+        """
+def cheapest_offer(offers, model, weights_bytes, step_s, budget_s):
+    def token_s(offer):
+        return step_s / offer.tp_size + tp_comm_time_per_step(model, 1, offer.tp_size, offer.link)
+    good = [o for o in offers if weights_bytes / o.tp_size <= o.gpu_memory_bytes and token_s(o) <= budget_s]
+    return min(good, key=token_s, default=None)
+""",
+        "test_the_cheapest_offer_within_the_budget_is_chosen",
+    ),
+    "all of the weights on every rank": (
+        """
+given_choice = cheapest_offer
+def cheapest_offer(offers, model, weights_bytes, step_s, budget_s):
+    large = [o for o in offers if weights_bytes <= o.gpu_memory_bytes]
+    return given_choice(large, model, weights_bytes, step_s, budget_s)
+""",
+        "test_the_cheapest_offer_within_the_budget_is_chosen",
+    ),
+    "a budget of nothing taken for one that nothing meets": (
+        """
+given_choice = cheapest_offer
+def cheapest_offer(offers, model, weights_bytes, step_s, budget_s):
+    return given_choice(offers, model, weights_bytes, step_s, budget_s) if budget_s > 0 else None
+""",
+        "test_a_budget_of_nothing_is_refused",
+    ),
 }
 
 
@@ -97,6 +209,17 @@ SAYS = {
     "both directions of the wire added up": "Both directions of the link were added up",
     "one all-reduce a layer": "One all-reduce a layer was counted",
     "the all-reduces divided over the ranks": "The all-reduces were divided over the ranks",
+    "the reduce-scatter without the all-gather": "That is the reduce-scatter alone",
+    "all values to rank 0, and back": "in a ring it is the next",
+    "the sum taken where nothing was sent": "only a collective or a message brings them together",
+    "added into what was given": "ring_all_reduce changed what rank 0 began with",
+    "every message waited for in turn": "The messages of one turn travel at once",
+    "absolute errors": "the largest payloads alone count",
+    "a bandwidth of the payload, not of what is sent": "That is n over its time",
+    "the crossing of one message": "That is the crossing of one message",
+    "a crossing below nothing": "no payload above 0 takes as long, None is due",
+    "the fastest offer for the cheapest": "and eight tiny ones on Ethernet is due",
+    "a budget of nothing taken for one that nothing meets": "has to be refused with OutOfRangeError",
     "communication over compute": "That is communication over compute",
 }
 """What the learner is told of each."""

@@ -98,9 +98,32 @@ def mlp_tp(x, W1, W2, num_ranks, ledger=None, activation=relu):
     "the activation forgotten": (
         """
 def mlp_tp(x, W1, W2, num_ranks, ledger=None, activation=relu):
-    return row_parallel(column_parallel(x, W1, num_ranks), W2, num_ranks, ledger)
+    pairs = zip(cut(W1, num_ranks, 0), cut(W2, num_ranks, 1))
+    return all_reduce([x @ up.T @ down.T for up, down in pairs], ledger)
 """,
         "test_mlp_equals_the_dense_mlp",
+    ),
+    "all of the hidden row put together for free": (
+        """
+def mlp_tp(x, W1, W2, num_ranks, ledger=None, activation=relu):
+    return row_parallel(activation(column_parallel(x, W1, num_ranks)), W2, num_ranks, ledger)
+""",
+        "test_every_rank_keeps_its_own_slice_of_the_hidden_row",
+    ),
+    "all of the bias on every rank's outputs": (
+        """
+def column_parallel(x, W, num_ranks, ledger=None, bias=None):
+    slices = [x @ W_r.T + (0 if bias is None else bias) for W_r in cut(W, num_ranks, 0)]
+    return np.concatenate(slices, axis=1)
+""",
+        "test_column_parallel_gives_each_output_its_own_bias",
+    ),
+    "x met by W as it stands, out of the transpose": (
+        """
+def column_parallel(x, W, num_ranks, ledger=None, bias=None):
+    return np.concatenate([x @ W_r for W_r in cut(W, num_ranks, 0)], axis=1)
+""",
+        "test_column_parallel_equals_the_dense_product",
     ),
     "W cut along its inputs where its outputs were meant": (
         """
@@ -167,7 +190,10 @@ def column_parallel(x, W, num_ranks, ledger=None, bias=None):
 SAYS = {
     "the whole product, never cut": "is more than one rank holds: cut it into",
     "the all-reduce forgotten: rank 0 keeps its own term": "Rank 0 has its own term alone",
-    "the sum taken by hand, with no collective": "The ledger is empty",
+    "the sum taken by hand, with no collective": "ranks=0 and 1 hold one of these values each",
+    "all of the hidden row put together for free": "puts them together: that is a gather",
+    "all of the bias on every rank's outputs": "a rank has 4 outputs here and the bias has 8",
+    "x met by W as it stands, out of the transpose": "W is [16, 5], (out, in)",
     "reduced twice": "Every entry is 2 times too large: the sum",
     "the mean for the sum": "that is a mean, not a sum",
     "the bias on every rank": "Every entry is too large by 1 · bias",

@@ -35,12 +35,12 @@ def attention_tp(x, Wq, Wk, Wv, Wo, head_dim, num_ranks, ledger=None):
     heads, kv_heads = Wq.shape[0] // head_dim, Wk.shape[0] // head_dim
     require_divides("num_attention_heads", heads, "num_ranks", num_ranks)
     each, group = heads // num_ranks, heads // kv_heads
-    k, v = x @ Wk.T, x @ Wv.T
     terms = []
     for rank, (q_rows, o_columns) in enumerate(
         zip(np.split(Wq, num_ranks), np.split(Wo, num_ranks, axis=1), strict=True)
     ):
         first, last = rank * each // group, ((rank + 1) * each - 1) // group + 1
         mine = slice(first * head_dim, last * head_dim)
-        terms.append(attend(x @ q_rows.T, k[:, mine], v[:, mine], head_dim) @ o_columns.T)
+        k, v = x @ Wk[mine].T, x @ Wv[mine].T
+        terms.append(attend(x @ q_rows.T, k, v, head_dim) @ o_columns.T)
     return all_reduce(terms, ledger)

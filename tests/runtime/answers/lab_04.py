@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import count, pairwise
 
+from core.errors import OutOfRangeError
 from core.pipeline_bubble.schedules.actions import Action, Span
 
 
@@ -35,6 +36,8 @@ def bubble_overhead(stages, microbatches):
 
 def microbatches_for_budget(stages, budget, *, under=False):
     budget = Fraction(str(budget)) if isinstance(budget, float) else Fraction(budget)
+    if budget <= 0 and stages > 1:
+        raise OutOfRangeError("budget", budget, "is too small")
     bubbles = ((number, bubble_fraction(stages, number)) for number in count(1))
     return next(number for number, bubble in bubbles if bubble < budget or (bubble == budget and not under))
 
