@@ -12,6 +12,9 @@ if __name__ == "__main__":
 
     shell.run()
 else:
+    from runtime import versions
+
+    versions.say("requirements.txt")
     from ui import server
 
     app = st.App(__file__, lifespan=server.lifespan, middleware=server.MIDDLEWARE)

@@ -21,13 +21,13 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import wraps
 from pathlib import Path
 from statistics import quantiles
+from typing import Any
 
 from runtime.scratch import forget_the_dead, temporary_folder
 
@@ -79,22 +79,30 @@ def bound_other_logs() -> None:
     Streamlit and the server beneath it write a line for each bad request, with its headers. What they say is cut,
     and shown without what a terminal would obey.
     """
-    handle = logging.Logger.handle
-    if hasattr(handle, "__wrapped__"):
+    made = logging.getLogRecordFactory()
+    if isinstance(made, _Shares):
         return
+    logging.setLogRecordFactory(_Shares(made))
 
-    @wraps(handle)
-    def handle_a_share(logger: logging.Logger, record: logging.LogRecord) -> None:
-        if logger is not _log:
-            if not _has_a_share(f"{record.name}:{record.lineno}"):
-                return
-            with suppress(TypeError, ValueError):  # what does not fit its own format is the handler's to say
-                message = record.getMessage()[:LONGEST]
-                record.msg = "".join(one if one.isprintable() or one == "\n" else "?" for one in message)
-                record.args = ()
-        handle(logger, record)
 
-    logging.Logger.handle = handle_a_share  # type: ignore[method-assign, assignment]
+@dataclass(frozen=True)
+class _Shares:
+    """What makes the records of a process, as `logging` lets anybody say."""
+
+    made: Callable[..., logging.LogRecord]
+
+    def __call__(self, *given: Any, **named: Any) -> logging.LogRecord:
+        record = self.made(*given, **named)
+        if record.name == _log.name:
+            return record
+        if not _has_a_share(f"{record.name}:{record.lineno}"):
+            record.levelno = -1  # below what any handler takes
+            return record
+        with suppress(TypeError, ValueError):  # what does not fit its own format is the handler's to say
+            message = record.getMessage()[:LONGEST]
+            record.msg = "".join(one if one.isprintable() or one == "\n" else "?" for one in message)
+            record.args = ()
+        return record
 
 
 @contextmanager

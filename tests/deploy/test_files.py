@@ -16,7 +16,7 @@ def lines(file: str) -> set[str]:
 def test_the_cloud_entry_pins_what_the_root_pins_and_leaves_out_what_no_page_imports():
     root, cloud = lines("requirements.txt"), lines("cloud/requirements.txt")
     assert cloud < root
-    assert {line.partition("==")[0] for line in root - cloud} == {"torch", "safetensors", "pytest", "altair"}
+    assert {line.partition("==")[0] for line in root - cloud} == {"torch", "safetensors", "pytest"}
 
 
 def test_every_file_that_a_container_is_made_of_is_here():

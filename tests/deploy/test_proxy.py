@@ -1,5 +1,6 @@
 """HAProxy before several servers: who comes to which, what it bounds, and that all end with what started them."""
 
+import http.client
 import os
 import random
 import secrets
@@ -15,16 +16,20 @@ from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import BaseRequestHandler, UDPServer
 from types import MappingProxyType
+from urllib.parse import unquote
 
 import pytest
 
 from benchmarks.served import free_port
 from runtime.processes import tagged
 from tests.deploy.connections import DEPLOY, PATH, connected, is_served, needs_haproxy, wait_until
+from tests.paths import CLOSED, FILES, written
 from tests.yaml_here import read
+from ui.open_paths import is_open
 
 pytestmark = needs_haproxy
 KILLS = 3
+LARGE = 1 << 26
 
 
 @pytest.mark.slow
@@ -78,11 +83,12 @@ class Process(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        said = str(self.server.server_port).encode()
+        said = str(self.server.server_port).encode() if "large" not in self.path else bytes(LARGE)
         self.send_response(200)
         self.send_header("Content-Length", str(len(said)))
         self.end_headers()
-        self.wfile.write(said)
+        with suppress(OSError):
+            self.wfile.write(said)
 
     def log_message(self, *_):
         """Nothing."""
@@ -109,6 +115,46 @@ def test_one_address_holds_so_many_connections_and_begins_so_many_visits(tmp_pat
             visited(f"{address}/_stcore/stream")
         assert visited(address)[0]
         assert 0 < sum(is_served(address, held) for _ in range(40)) <= 20
+
+
+def test_no_way_to_write_a_path_passes_the_list_or_a_bound(tmp_path):
+    """A thousand made up by a seed: what a server hears of is an open path, and a visit is one however written."""
+    rng = random.Random(3)
+    with four_processes(tmp_path, SHARDLAB_VISITS_OF_ONE="5") as address, connected(address) as one:
+        passed = 0
+        for _ in range(1_000):
+            path = written(rng, rng.choice((*CLOSED, *FILES, "comm_cost", "favicon.png")))
+            status = asked_raw(one, path.replace(" ", "%20").replace("＿", "%EF%BC%BF"))
+            assert status in (200, 400, 404)
+            if status == 200:
+                passed += 1
+                assert is_open(unquote(path.partition("?")[0].partition("#")[0])), path
+            if status == 400:
+                one = connected(address)
+        assert passed > 50
+        ways = ("stream", "%73tream", "st%72eam", "%73%74%72%65%61%6d", "strea%6D", "stre%61m", "s%74ream")
+        assert [asked_raw(connected(address), f"/_stcore/{way}") for way in ways] == [200] * 5 + [429] * 2
+
+
+def asked_raw(connection, path):
+    """The status of a request of which the path is ours to write, its short answer read."""
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode("latin-1"))
+    answer = http.client.HTTPResponse(connection)
+    answer.begin()
+    answer.read()
+    return answer.status
+
+
+def test_a_file_that_nobody_takes_is_given_up_at_the_proxy(tmp_path):
+    times = {"timeout client 60s": "timeout client 500ms"}
+    with four_processes(tmp_path, times) as address, connected(address) as one:
+        one.sendall(b"GET /static/js/large.js HTTP/1.1\r\nHost: a\r\n\r\n")
+        time.sleep(3)
+        taken = 0
+        with suppress(ConnectionResetError):
+            while more := one.recv(1 << 20):
+                taken += len(more)
+        assert 0 < taken < LARGE
 
 
 class Names(BaseRequestHandler):

@@ -1,29 +1,26 @@
-"""A server by itself: guarded before anybody visited, and bounded in bodies, connections, messages and answers."""
+"""A server by itself: guarded before anybody visited, and bounded in visits, bodies, files and messages."""
 
 import asyncio
-import struct
+import re
 import threading
 import urllib.error
 import urllib.request
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from socket import create_connection
 from urllib.parse import urlsplit
 
 import pytest
-import uvicorn
-from starlette.responses import PlainTextResponse
-from starlette.websockets import WebSocket
+from starlette.responses import PlainTextResponse, Response
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.session_manager import SessionClientDisconnectedError
-from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from benchmarks.served import served
+from benchmarks.visitor import Visitor
 from runtime import operators
-from tests.deploy.connections import ROOT, connected, is_served, wait_until
-from ui import server
+from tests.deploy.connections import ROOT, wait_until
+from ui import server, uploads
+from ui.uploads import MOST_FILES
 
 
 @pytest.mark.slow
@@ -107,162 +104,142 @@ def test_bodies_that_never_end_are_few_at_once_and_given_up(monkeypatch):
     assert (app.bodies, app.visits) == (0, 0)
 
 
-def test_connections_that_come_to_no_request_are_few_and_hung_up_on(monkeypatch):
-    """Silence, headers without end, and those after an answer; not a visit, nor a request that takes its time."""
-    looks, looked = [], server._hang_up_on
-    monkeypatch.setattr(server, "REQUEST_S", 0)
-    monkeypatch.setattr(server, "MOST_CONNECTIONS", 4)
-    monkeypatch.setattr(server, "_hang_up_on", lambda *one: looks.append(one))
-    monkeypatch.setattr(operators, "_write", lambda *_, **__: None)
+@pytest.mark.slow
+def test_uploads_without_end_keep_their_last_ones_and_no_other_visit_loses_one(tmp_path):
+    """On a server that runs: what goes is taken back by requests that Streamlit takes for its own pages'."""
+    log, script = tmp_path / "log", tmp_path / "page.py"
+    script.write_text(PAGE.format(root=str(ROOT)))
+    with served(log, script=script) as url, Visitor(url) as other, Visitor(url) as hostile:
+        with urllib.request.urlopen(f"{url}/_stcore/health") as answer:
+            own = re.search(r"_streamlit_xsrf=([^;]+)", answer.headers["Set-Cookie"])[1]
+        tokens = {
+            "X-Xsrftoken": own,
+            "Cookie": f"_streamlit_xsrf={own}",
+            "Content-Type": f"multipart/form-data; boundary={BOUNDARY}",
+        }
 
-    def time_passes():
-        due = [looks.pop() for _ in looks[:]]
-        for one in due:
-            looked(*one)
+        def put(visitor, name):
+            place = f"{url}/_stcore/upload_file/{visitor.session}/{name}"
+            urllib.request.urlopen(urllib.request.Request(place, BODY, tokens, method="PUT"), timeout=60).close()
 
-    with asked_of() as (address, loop, asked, released), ExitStack() as held:
-        visit = held.enter_context(connect(f"ws{address[4:]}/visit"))
-        at_work, silent, slow = (held.enter_context(connected(address)) for _ in range(3))
-        at_work.sendall(b"GET /waits HTTP/1.1\r\nHost: a\r\n\r\n")
-        slow.sendall(b"GET / HTTP/1.1\r\nX: ")
-        assert not is_served(address, held), "one too many"
-        monkeypatch.setattr(server, "MOST_CONNECTIONS", 5)
-        kept = held.enter_context(connected(address))
-        kept.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        assert kept.recv(12) == b"HTTP/1.1 200"
-        kept.sendall(b"GET / HTTP/1.1\r\nX: ")
-        wait_until(lambda: asked == ["/visit", "/waits", "/"])
-        loop.call_soon_threadsafe(time_passes)
-        assert [is_hung_up(one) for one in (silent, slow)] == [True] * 2
-        loop.call_soon_threadsafe(time_passes)
-        assert is_hung_up(kept)
-        assert is_served(address, held)
-        loop.call_soon_threadsafe(released.set)
-        assert at_work.recv(12) == b"HTTP/1.1 200"
-        assert visit.ping().wait(60)
+        put(other, "0")
+        for number in range(MOST_FILES + 5):
+            put(hostile, str(number))
+        taken_back = [f"DELETE /_stcore/upload_file/{hostile.session}/{number} 204" for number in range(5)]
+        wait_until(lambda: log.read_text().count("DELETE") == 5)
+        assert [line for line in log.read_text().splitlines() if line.startswith("DELETE")] == taken_back
 
 
-def test_an_answer_that_nobody_takes_is_given_up(monkeypatch):
-    """A connection that asks for a file and reads nothing of it was held for ever, and its handle with it."""
-    looks, looked = [], server._hang_up_on
-    monkeypatch.setattr(server, "REQUEST_S", 0)
-    monkeypatch.setattr(server, "MOST_LOOKS", 3)
-    monkeypatch.setattr(server, "_hang_up_on", lambda *one: looks.append(one))
-    monkeypatch.setattr(operators, "_write", lambda *_, **__: None)
-    with asked_of() as (address, loop, asked, _), connected(address) as slow:
-        slow.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
-        wait_until(lambda: asked == ["/large"])
-        while looks:
-            next_look = threading.Event()
-            loop.call_soon_threadsafe(looked, *looks.pop())
-            loop.call_soon_threadsafe(loop.call_later, 0.01, next_look.set)  # after the one that is due at once
-            next_look.wait()
-        taken = 0
-        with suppress(ConnectionResetError):
-            while more := slow.recv(1 << 20):
-                taken += len(more)
-        assert taken < len(LARGE)
+@pytest.mark.slow
+def test_a_message_that_never_ends_is_bounded(tmp_path):
+    """In pieces, so that no length says how much will come: the visit ends at what Streamlit's settings let be."""
+    most = int(
+        re.search(r"^maxMessageSize = (\d+)$", (ROOT / ".streamlit/config.toml").read_text(), re.MULTILINE)[1]
+    )
+    with served() as url, come(url) as socket:
+        sent = 0
 
+        def pieces():
+            nonlocal sent
+            for _ in range(2 * most):
+                sent += 1 << 20
+                yield bytes(1 << 20)
 
-def test_messages_that_never_end_are_bounded_together_and_the_oldest_is_hung_up_on(monkeypatch):
-    """Thirty visits held eight hundred megabytes of a server, six hundred of one address all of it."""
-    monkeypatch.setattr(server, "MOST_UNFINISHED", 1 << 20)
-    monkeypatch.setattr(operators, "_write", lambda *_, **__: None)
-
-    def piece(begins, size):
-        """A masked frame of a message that goes on, its mask zeros."""
-        return struct.pack("!BBQL", 2 if begins else 0, 0x80 | 127, size, 0) + bytes(size)
-
-    with asked_of() as (address, *_), ExitStack() as held:
-        first, second = (held.enter_context(connect(f"ws{address[4:]}/visit")) for _ in range(2))
-        first.socket.sendall(piece(True, 700_000))
-        assert first.ping().wait(60)  # it has come
-        second.socket.sendall(piece(True, 300_000))
-        assert second.ping().wait(60)
-        second.socket.sendall(piece(False, 300_000))
+        with suppress(ConnectionClosed):
+            socket.send(pieces())
         with pytest.raises(ConnectionClosed):
-            first.recv(60)
-        assert second.ping().wait(60)
-        second.socket.sendall(piece(False, 0) * 12_000)  # nothing takes its place, too
-        with pytest.raises(ConnectionClosed):
-            second.recv(60)
+            socket.recv(60)
+        assert sent <= (most + 4) << 20, "what is on its way is sent too"
 
 
-def test_what_a_browser_leaves_unread_is_bounded_and_let_go(monkeypatch):
-    """One visit takes nothing any more, another takes each page as it comes."""
-    monkeypatch.setattr(operators, "_write", lambda *_, **__: None)
-    page = ForwardMsg(hash="a" * (server.MOST_UNREAD // 4))
+BOUNDARY = "a-boundary"
+PART = 'Content-Disposition: form-data; name="f"; filename="f"'
+BODY = f"--{BOUNDARY}\r\n{PART}\r\n\r\na\r\n--{BOUNDARY}--\r\n".encode()
+PAGE = """
+import sys
+sys.path.insert(0, {root!r})
+import streamlit as st
+if __name__ == "__main__":
+    st.file_uploader("f")
+else:
+    from starlette.middleware import Middleware
+    from ui import server
 
-    async def sent(pages, takes):
-        taken = 0
+    class Told:
+        def __init__(self, app):
+            self.app = app
 
-        async def send(message):
-            nonlocal taken
-            if not takes:
-                await asyncio.Event().wait()
-            taken += len(message["bytes"])
+        async def __call__(self, scope, receive, send):
+            async def told(message):
+                if scope.get("method") == "DELETE" and "status" in message:
+                    print("DELETE", scope["path"], message["status"], flush=True)
+                await send(message)
+            await self.app(scope, receive, told)
 
-        scope = {"type": "websocket", "headers": [], "client": None}
-        client = StarletteSessionClient(WebSocket(scope, None, send))
-        client._websocket.application_state = client._websocket.application_state.CONNECTED
-        try:
-            for _ in range(pages):
-                client.write_forward_msg(page)
-                await asyncio.sleep(0)
-                await asyncio.sleep(0)
-            return taken
-        finally:
-            assert client._send_queue.waiting == 0
-            await client.aclose()
-
-    assert asyncio.run(sent(20, takes=True)) >= 20 * len(page.hash)
-    with pytest.raises(SessionClientDisconnectedError):
-        asyncio.run(sent(6, takes=False))
+    app = st.App(__file__, lifespan=server.lifespan, middleware=[*server.MIDDLEWARE, Middleware(Told)])
+"""
 
 
-LARGE = "a" * (1 << 24)
+class Store:
+    """An app that keeps what it is sent, as Streamlit does."""
 
+    def __init__(self):
+        self.files = {}
 
-def is_hung_up(one):
-    """Whether nothing more comes of a connection, as soon as that is so."""
-    with suppress(ConnectionResetError):
-        while one.recv(65536):
-            continue
-    return True
-
-
-@contextmanager
-def asked_of():
-    """A server as Streamlit makes one: its address and loop, what it was asked, what it waits for."""
-    asked, released, loop = [], asyncio.Event(), asyncio.new_event_loop()
-
-    async def app(scope, receive, send):
-        asked.append(scope["path"])
-        if scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.accept"})
-            await receive()
+    async def __call__(self, scope, receive, send):
+        if scope["method"] == "PUT":
+            self.files[scope["path"]] = (await receive())["body"]
         else:
-            if scope["path"] == "/waits":
-                await released.wait()
-            await PlainTextResponse(LARGE if scope["path"] == "/large" else "read")(scope, receive, send)
+            self.files.pop(scope["path"], None)
+        await Response(status_code=204)(scope, receive, send)
 
-    serving = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, ws="websockets-sansio"))
-    thread = threading.Thread(target=loop.run_until_complete, args=(serving.serve(),))
-    thread.start()
-    try:
-        wait_until(lambda: serving.started)
-        yield f"http://127.0.0.1:{serving.servers[0].sockets[0].getsockname()[1]}", loop, asked, released
-    finally:
-        serving.should_exit = serving.force_exit = True
-        thread.join()
-        loop.close()
+
+def asked_for(app, method, path, body=b""):
+    """A request of a page, and what came of it."""
+    told = []
+
+    async def receive():
+        return {"type": "http.request", "body": body}
+
+    async def send(message):
+        told.append(message)
+
+    headers = [(b"cookie", b"a=b"), (b"x-xsrftoken", b"b"), (b"host", b"a")]
+    scope = {"type": "http", "method": method, "path": path, "headers": headers, "query_string": b""}
+    asyncio.run(app(scope, receive, send))
+    return told[0]["status"]
+
+
+def test_all_visits_together_keep_so_many_bytes_of_files(monkeypatch):
+    """Six hundred visits of one address, each with its last 32 megabytes, would have kept nineteen gigabytes."""
+    monkeypatch.setattr(uploads, "MOST_UPLOADED", 10_000)
+    monkeypatch.setattr(uploads, "LEAST", 100)
+    store = Store()
+    app = uploads.Uploads(store)
+    place = "/_stcore/upload_file/{}/{}".format
+    for number in range(40):
+        assert asked_for(app, "PUT", place(f"visit-{number % 8}", number), bytes(1000)) == 204
+        assert sum(map(len, store.files.values())) <= 10_000
+    assert len(store.files) == 9, "each with what is noted of it"
+    assert place("visit-7", 39) in store.files
+    for path in [*store.files]:
+        assert asked_for(app, "DELETE", path) == 204
+    assert (app.bytes, app.kept, app.of_visit) == (0, {}, {})
+
+
+def test_a_million_empty_files_are_no_less_than_their_places(monkeypatch):
+    monkeypatch.setattr(uploads, "MOST_UPLOADED", 20 * uploads.LEAST)
+    store = Store()
+    app = uploads.Uploads(store)
+    for number in range(200):
+        asked_for(app, "PUT", f"/_stcore/upload_file/visit-{number}/0")
+    assert len(store.files) == len(app.kept) == 20
 
 
 @pytest.mark.parametrize(("headless", "shown"), [(False, ["http://localhost:8501"]), (True, [])])
 def test_who_starts_the_app_on_a_machine_with_a_screen_is_shown_it(monkeypatch, headless, shown):
     opened, told = [], {"server.headless": headless, "browser.serverAddress": "localhost", "server.port": 8501}
-    monkeypatch.setattr(server, "open_browser", opened.append)
+    monkeypatch.setattr(server.webbrowser, "open", opened.append)
     monkeypatch.setattr(operators, "bound_other_logs", lambda: None)
     monkeypatch.setattr(server.st, "get_option", told.__getitem__)
     monkeypatch.setattr(server, "_importing", threading.Thread(target=lambda: None))
@@ -272,7 +249,7 @@ def test_who_starts_the_app_on_a_machine_with_a_screen_is_shown_it(monkeypatch, 
             pass
 
     asyncio.run(start())
-    assert opened == shown
+    wait_until(lambda: opened == shown)
     assert server._importing.ident
 
 
