@@ -107,15 +107,15 @@ LINKS: Mapping[str, LinkSpec] = by_key((
          source=("900 GB/s two-way halved (aiconfigurator systems: 450); α, base: line through 8 KiB NCCL 2.29 "
                  "all-reduces at N = 2, 4, 8 (6.77, 10.04, 15.96 µs, aiconfigurator)")),
     _row("nvlink-3-a800", "NVLink 3 (A800)", _NVLINK, 0.85e-6, 200e9, 9.4e-6,
-         lanes=8, kernel_s=_ONE_SHOT_A100,
+         lanes=8, capability="8.0", kernel_s=_ONE_SHOT_A100,
          source=("400 GB/s two-way halved: aiwiki.ai/wiki/nvidia_a800, seen 2026-11-28; α and base taken over "
                  "from NVLink 3")),
     _row("nvlink-4-h800", "NVLink 4 (H800)", _NVLINK, 0.76e-6, 200e9, 5.3e-6,
-         lanes=8, kernel_s=_ONE_SHOT_H100,
+         lanes=8, capability="9.0", kernel_s=_ONE_SHOT_H100,
          source=("400 GB/s two-way halved: aiwiki.ai/wiki/nvidia_h800, seen 2026-11-28; α and base taken over "
                  "from NVLink 4")),
     _row("nvlink-bridge", "NVLink bridge (A40, A6000, 3090)", _NVLINK, 0.85e-6, 56.25e9, 9.4e-6,
-         lanes=4, kernel_s=_ONE_SHOT_A100,
+         lanes=4, capability="8.6", kernel_s=_ONE_SHOT_A100,
          source=("112.5 GB/s two-way halved: relationship-nepal.org/900-2g133-0000-000.html, seen 2026-11-28; α "
                  "and base taken over from NVLink 3")),
     _row("nvlink-5", "NVLink 5 (B200)", _NVLINK, 1.3e-6, 900e9, 7.8e-6,

@@ -51,8 +51,8 @@ class Reached:
 
     @property
     def layers_s(self) -> float:
-        """What its layers take besides, at any TP: launches, norms, the engine's own work."""
-        return self._terms.layers * self.split.efficiency.layer_floor_s
+        """What its layers take besides: launches, norms, the engine's own work, and ranks that arrive apart."""
+        return self._terms.layers * self.split.efficiency.layer_floor_s + self._terms.apart_s
 
     @property
     def sums_s(self) -> float:

@@ -17,6 +17,7 @@ from core.steps.model import (
     StepTerms,
     TensorGroup,
     decode_terms,
+    layers_apart_s,
     prefill_flops,
     prefill_terms,
 )
@@ -146,6 +147,7 @@ def added_of(served: Served, batch: float) -> StepTerms:
         comm_s=max(0.0, alone.comm_s - step.comm_s),
         layers=0.0,
         narrow_s=narrow_s(gpu, dtype, weights_s, alone.arithmetic_s),
+        apart_s=0.0,
     )
 
 
@@ -181,4 +183,5 @@ def _expert_step(served: Served, tokens: float, context: float | None) -> StepTe
         comm_s=_sent_s(served, tokens, decodes=context is not None),
         layers=launched_layers(model, demand.dtype, layout.tp_size),
         narrow_s=narrow_s(gpu, demand.dtype, weights_s, arithmetic_s),
+        apart_s=layers_apart_s(model, served.group),
     )

@@ -29,6 +29,7 @@ from core.specs import (
     ModelSpec,
     SelectiveSpec,
 )
+from core.steps.apart import RANK_DELAY_S, apart
 from core.steps.launches import launched_layers
 from core.steps.narrow import narrow_s, peak_flops
 
@@ -196,7 +197,8 @@ class TensorGroup:
 class StepTerms:
     """One step of one rank at data-sheet speed, term by term; `layers` is how many it passes, by their kernels.
 
-    `narrow_s` is what matrices of fewer than 16 bits take beyond the data sheet: see core.steps.narrow.
+    `narrow_s` is what matrices of fewer than 16 bits take beyond the data sheet: see core.steps.narrow; `apart_s`
+    what its sums wait for the last of a node's ranks, beyond their kernels: see core.steps.apart.
     """
 
     weights_s: float
@@ -205,6 +207,7 @@ class StepTerms:
     comm_s: float
     layers: float
     narrow_s: float = 0.0
+    apart_s: float = 0.0
 
     @property
     def work_s(self) -> float:
@@ -222,9 +225,10 @@ class StepTerms:
     def step_s(self, efficiency: Efficiency) -> float:
         """The step as it is met: kernels one after another, each at a share of the data sheet.
 
-        (weights + KV + arithmetic) / reached + layers · floor + communication
+        (weights + KV + arithmetic) / reached + layers · floor + communication + ranks apart
         """
-        return self.work_s / efficiency.reached_fraction + self.layers * efficiency.layer_floor_s + self.comm_s
+        launched_s = self.layers * efficiency.layer_floor_s
+        return self.work_s / efficiency.reached_fraction + launched_s + self.comm_s + self.apart_s
 
     def times(self, count: float) -> "StepTerms":
         """As many steps, one after another."""
@@ -263,6 +267,7 @@ def decode_terms(
         comm_s=layers_comm_s(model, group, batch),
         layers=launched_layers(model, dtype, ranks),
         narrow_s=narrow_s(gpu, dtype, weights_s, arithmetic_s),
+        apart_s=layers_apart_s(model, group),
     )
 
 
@@ -283,6 +288,7 @@ def prefill_terms(
         comm_s=layers_comm_s(model, group, batch * prompt_tokens),
         layers=launched_layers(model, dtype, ranks),
         narrow_s=narrow_s(gpu, dtype, weights_s, arithmetic_s),
+        apart_s=layers_apart_s(model, group),
     )
 
 
@@ -292,3 +298,13 @@ def layers_comm_s(model: ModelSpec, group: TensorGroup, tokens: float) -> float:
         return 0.0
     payload_bytes = tokens * model.hidden_size * ACTIVATION_BYTES
     return all_reduces_per_step(model, group.tp_size) * group.all_reduce_s(payload_bytes)
+
+
+def layers_apart_s(model: ModelSpec, group: TensorGroup) -> float:
+    """What the sums of all layers wait for the last of a node's ranks.
+
+    Over nodes a sum has a wait of its own; where no engine's kernel was timed a ring stands for it, and takes more.
+    """
+    if group.tp_size == 1 or group.crosses or group.link.kernel_s is None:
+        return 0.0
+    return all_reduces_per_step(model, group.tp_size) * apart(group.tp_size) * RANK_DELAY_S

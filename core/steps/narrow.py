@@ -13,7 +13,7 @@ from core.specs import GpuSpec
 
 NATIVE_SHARE = 0.91
 """Of the bandwidth, of four-bit floats where the tensor cores multiply in them."""
-WIDENED_SHARE = 0.57
+WIDENED_SHARE = 0.55
 """Of the bandwidth, of four-bit weights that a kernel widens to 16 bits before it multiplies."""
 FASTER_SHARE = 0.51
 """Of the arithmetic, where a GPU multiplies such weights faster than in 16 bits."""

@@ -205,7 +205,7 @@ def foretold_by_today(quantity):
 
 
 def test_experts_that_are_widened_first_have_a_band_that_holds_every_release(shipped):
-    """gpt-oss-120b on an A100: within 5 % in vLLM 0.11, 1.55 and 1.99 times in an early image."""
+    """gpt-oss-120b on an A100: within 11 % in vLLM 0.11, 1.14 and 1.68 times in an early image."""
     rows = [each for each in decode_residuals(shipped) if widens(each.measurement.gpu, each.measurement.model)]
     low, high, tested = decode_band(gpu("a100"), model("gpt-oss-120b"))
     assert len(rows) == 4
@@ -368,7 +368,7 @@ def test_a_class_that_was_never_timed_has_its_kinds_floor_and_no_rows():
     found = calibration_for("ada", "mixture")
     assert (found.rows, found.floor_fitted, found.name) == (0, False, "any other")
     assert found.efficiency.layer_floor_s == CALIBRATIONS["a100", "mixture"].efficiency.layer_floor_s
-    assert calibration_for("cdna4", "latent").efficiency.reached_fraction == 0.75
+    assert calibration_for("cdna4", "latent").efficiency == Efficiency(0.73, 120e-6)
 
 
 def test_an_engine_s_launches_are_what_its_first_tokens_give(shipped):

@@ -1,4 +1,4 @@
-"""Ten numbers of one table of served times: they are what it gives, and they carry over to what was left out."""
+"""Eleven numbers of one table of served times: they are what it gives, and they carry over to what was left out."""
 
 from dataclasses import astuple, replace
 
