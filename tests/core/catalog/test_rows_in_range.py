@@ -1,7 +1,7 @@
 """A row whose figure is off by a unit is refused, by its file, its row, its field and the rule.
 
-The bounds are wider than anything sold: a millisecond in the place of a microsecond falls out of them, as do GB/s in
-the place of TB/s. A figure that is merely wrong does not: data sheets hold those (test_data_sheets.py).
+The bounds are wider than anything sold: a millisecond in the place of a microsecond falls out of them, as do GB/s
+in the place of TB/s. A figure that is merely wrong does not: data sheets hold those (test_data_sheets.py).
 """
 
 from collections.abc import Iterator, Mapping
