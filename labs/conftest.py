@@ -85,9 +85,9 @@ def _task(request, record_property, monkeypatch):
 def _let_others_be_right(request, lab, name, monkeypatch):
     """Put the reference in the place of all functions but a task's own: a task is not judged by another's fault.
 
-    Not in lab 02, whose layers are made in processes of their own.
+    Not in lab 02, whose layers are made in processes of their own, nor in a template, which has no reference.
     """
-    if lab.needs_torch or _implementation() == "solution":
+    if lab.needs_torch or _implementation() == "solution" or not (request.path.parent / "solution.py").is_file():
         return
     mine, reference = request.getfixturevalue("lab"), _reference(request.path.parent)
     for task in lab.tasks:

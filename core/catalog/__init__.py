@@ -14,7 +14,7 @@ from core.specs import ModelSpec
 __all__ = ["GPUS", "LINKS", "MODELS", "gpu", "link", "model"]
 
 MODELS: Mapping[str, ModelSpec] = by_key(
-    (*LLAMA, *QWEN2, *QWEN3, *QWEN3_MIXTURES, *OTHERS, *MIXTURES, *LAYERED, *SEEING)
+    (*LLAMA, *QWEN2, *QWEN3, *QWEN3_MIXTURES, *OTHERS, *MIXTURES, *LAYERED, *SEEING), "core/catalog/models_*.py"
 )
 """Every model, under its key."""
 

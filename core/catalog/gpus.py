@@ -279,7 +279,7 @@ GPUS: Mapping[str, GpuSpec] = by_key((
          ("AMD Instinct MI355X",), "mi355x",
          "2,516 TFLOPS dense (AMD's data sheet as remembered; karpathy/nanochat harness/runtime.py has 2,500), "
          "8 TB/s; 287.98 GiB total in public out-of-memory messages: AMD sells GiB as GB"),
-))
+), "core/catalog/gpus.py")
 # fmt: on
 """Every accelerator, under its key."""
 

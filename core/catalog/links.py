@@ -226,7 +226,7 @@ LINKS: Mapping[str, LinkSpec] = by_key((
                  "µs inside a node, over 2 hops")),
     _row("ethernet-400g", "400 GbE, NCCL over TCP", _ETHERNET, 24e-6, 50e9, _NCCL,
          source="400 Gb/s over eight; α taken over from 200 GbE"),
-))
+), "core/catalog/links.py")
 # fmt: on
 """Every link, under its key."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeVar
 
-from core.errors import UnknownNameError
+from core.errors import OutOfRangeError, UnknownNameError
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 
 _VARIANT = re.compile(
@@ -21,9 +21,18 @@ _DATE = re.compile(r"[-_.]((?:20\d\d-?)?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01
 R = TypeVar("R", ModelSpec, GpuSpec, LinkSpec)
 
 
-def by_key(rows: Iterable[R]) -> Mapping[str, R]:
-    """The rows under their keys, read-only, in the order given."""
-    return MappingProxyType({row.key: row for row in rows})
+def by_key(rows: Iterable[R], table: str) -> Mapping[str, R]:
+    """The rows of a table under their keys, read-only, in the order given.
+
+    Raises OutOfRangeError where a key is of two rows: one of them would be gone without a word.
+    """
+    found: dict[str, R] = {}
+    for row in rows:
+        if row.key in found:
+            names = f"{found[row.key].name!r} and {row.name!r}"
+            raise OutOfRangeError(f"{table}: key", row.key, f"is of two rows, {names}; a key is of one row alone")
+        found[row.key] = row
+    return MappingProxyType(found)
 
 
 def find(kind: str, rows: Mapping[str, R], name: str) -> R:

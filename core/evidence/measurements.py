@@ -41,7 +41,7 @@ ONLY_PUBLISHED: Mapping[str, ModelSpec] = by_key((
     row("falcon-180b", "Falcon 180B", 80, 14848, 232, 8, 59392, 65024, 2048, "",
         "tiiuae/falcon-180B config.json as remembered; its parallel block's one all-reduce is counted as two",
         mlp="plain", norm="layernorm"),
-))
+), "core/evidence/measurements.py")
 # fmt: on
 """Shapes that stand in published tables alone, and so not in the catalog."""
 

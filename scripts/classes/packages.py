@@ -11,7 +11,9 @@ from pathlib import Path
 
 from core.course.grading.tasks import Lab
 from core.errors import OutOfRangeError
+from runtime import content
 from runtime.files import ROOT
+from runtime.lab_text import task_text
 from runtime.released import released_starter
 from runtime.seed_file import text_of_seed
 from scripts.grade import roster_in
@@ -137,8 +139,7 @@ def github(lab: Lab, options: argparse.Namespace, secret: str) -> int:
     home = f"labs/{lab.folder}"
     rooms = (
         "core",
-        "labs/conftest.py",
-        "labs/diagnosis.py",
+        *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "labs").glob("*.py"))),
         home,
         *(("distributed", "runtime") if lab.needs_torch else ()),
     )
@@ -147,7 +148,7 @@ def github(lab: Lab, options: argparse.Namespace, secret: str) -> int:
             _put(folder, path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
     _put(folder, f"{home}/starter.py", _released(lab))
     _put(folder, "answers.txt", _ANSWERS)
-    _put(folder, "README.md", (ROOT / home / "README.md").read_text(encoding="utf-8"))
+    _put(folder, "README.md", task_text(lab, content.ENGLISH))
     _put(
         folder,
         "pytest.ini",

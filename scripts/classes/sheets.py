@@ -18,7 +18,8 @@ from core.errors import OutOfRangeError
 from core.text.pages import as_code, page
 from core.text.question import Number
 from runtime import content
-from runtime.files import ROOT, write_whole
+from runtime.files import write_whole
+from runtime.lab_text import task_text
 from runtime.prose import said
 from runtime.released import released_starter
 from scripts.classes.grading import table
@@ -44,7 +45,7 @@ def handouts(lab: Lab, options: argparse.Namespace, secret: str) -> int:
 
 def sheet(lab: Lab, student: Student, secret: str, url: str = "") -> str:
     """A student's sheet as Markdown: the task, how to get and to submit it, the questions, the points."""
-    title, _, task = _readme(lab).partition("\n")
+    title, _, task = task_text(lab, content.language()).partition("\n")
     asked = questions(lab, seed_of(student.identity, lab, secret))
     return "\n".join([
         title, "", _said("for", student=_bold(student.name)), "",
@@ -59,12 +60,6 @@ def _said(name: str, **fields: object) -> str:
 def _bold(name: str) -> str:
     """A name within bold type, with no sign that would end it."""
     return name.replace("*", "").replace("`", "")
-
-
-def _readme(lab: Lab) -> str:
-    folder = ROOT / "labs" / lab.folder
-    spoken = folder / f"README.{content.language()}.md"
-    return (spoken if spoken.is_file() else folder / "README.md").read_text(encoding="utf-8")
 
 
 def _how(lab: Lab, url: str) -> list[str]:
@@ -138,7 +133,7 @@ def _notebook(lab: Lab, starter: str, asked: Sequence[Number]) -> str:
     blanks = paper(asked).rpartition("\n\n")[2] if asked else "q1 = ?\nq2 = ?\nq3 = ?\nq4 = ?"
     own = paper(asked).rpartition("\n\n")[0].replace("\n", "\n\n") if asked else note["no_questions"]
     cells = [
-        _cell("markdown", "task", _readme(lab), locked=True),
+        _cell("markdown", "task", task_text(lab, content.language()), locked=True),
         _cell("markdown", "questions", own, locked=True),
         _cell("markdown", "about_submission", note["submission"], locked=True),
         _cell("code", "submission", starter, locked=False),

@@ -35,7 +35,8 @@ def test_the_address_chooses_the_language(name):
     app = visit(LABS[1], lang=name)
     spoken = name if name in content.languages() else content.ENGLISH
     scenes = app.segmented_control(key=f"scenes_{LABS[1].prefix}")
-    assert scenes.options == [content.load("shell", spoken)[f"tab.{scene}"] for scene in LABS[1].names]
+    with content.speaking(spoken):
+        assert scenes.options == list(LABS[1].scenes.values())
     assert bool(ignored(app)) == (name not in content.languages())
     assert content.language() == content.ENGLISH, "a visit's language stays in its thread"
 

@@ -4,8 +4,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from runtime import reach
 from runtime.rooms import ROOMS, Tally, code_of
 from ui.course.pages import entry
 from ui.room import poll
@@ -47,6 +49,39 @@ def said_in(at, number):
 def test_a_room_is_off_until_somebody_asks_and_never_on_a_page_that_is_read():
     with pytest.raises(KeyError):
         opened("pipeline_bubble", pipe_scene="question").button(key="ask_room")
+
+
+@pytest.mark.parametrize(
+    ("url", "own", "told", "codes"),
+    [
+        (
+            "http://localhost:8501/x",
+            ["192.168.1.7", "10.0.0.5"],
+            "**192.168.1.7:8501/?room={0}** · **10.0.0.5",
+            1,
+        ),
+        ("http://127.0.0.1:8501/x", [], "No phone can come", 0),
+        ("https://course.example.org/x", ["192.168.1.7"], "Join at **course.example.org/?room={0}**", 1),
+    ],
+)
+def test_a_wall_offers_an_address_that_phones_reach_or_says_that_none_can_come(
+    monkeypatch, wall, url, own, told, codes
+):
+    """By the address that was typed, unless that is every machine's own; so do the notes for another device."""
+    monkeypatch.setattr(type(st.context), "url", url)
+    monkeypatch.setattr(type(st.context), "ip_address", None)
+    monkeypatch.setattr(reach, "addresses", lambda: own)
+    monkeypatch.setattr(reach, "_IN_A_CONTAINER", ())
+    drawn = []
+    monkeypatch.setattr(poll, "still", lambda svg, key: drawn.append(key))
+    said = text_of(wall.run()).replace("\\", "")
+    assert told.format(wall.query_params["room"]) in said
+    assert drawn == ["room_code"] * codes
+    assert ("Only from the network" in said) == ("localhost" in url)
+    kept = {name: wall.query_params[name] for name in ("room", "chair")}
+    notes = text_of(opened(notes="true", **kept)).replace("\\", "")
+    assert ("No phone can come" in notes) == (not codes)
+    assert ("localhost" in notes, "127.0.0.1" in notes) == (False, False)
 
 
 def test_learners_send_the_prediction_they_make_and_the_wall_counts_it_and_names_the_slip(wall):

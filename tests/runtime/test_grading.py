@@ -54,6 +54,11 @@ def problems(results):
     return [one.problem for result in results for one in result.outcomes if one.problem]
 
 
+def all_but(number):
+    """The points of the bill's tasks, none for one of them."""
+    return {task.number: task.points * (task.number != number) for task in BILL.tasks}
+
+
 def points(results):
     return {result.task.number: float(result.points) for result in results}
 
@@ -165,7 +170,7 @@ def test_a_lab_that_does_not_shard_is_wrong_though_its_product_is_right(tmp_path
 
 def test_one_wrong_task_costs_its_own_points(tmp_path):
     code = right_but("def comm_fraction(comm_s, step_s):\n    return comm_s / step_s\n")
-    assert points(graded(tmp_path, code)) == {1: 3, 2: 4, 3: 6, 4: 5, 5: 0, 6: 7, 7: 3, 8: 4, 9: 2, 10: 4}
+    assert points(graded(tmp_path, code)) == all_but(5)
 
 
 SEEN = """
@@ -305,7 +310,7 @@ def test_a_process_that_somebody_else_killed_is_tried_once_more(tmp_path, monkey
     assert killed
     suicide = right_but("import os\ndef comm_fraction(comm_s, step_s):\n    os.kill(os.getpid(), 9)\n")
     results = graded(tmp_path, suicide)
-    assert points(results) == {1: 5, 2: 8, 3: 12, 4: 10, 5: 0}
+    assert points(results) == all_but(5)
     assert "killed, and again" in problems(results)[0]
 
 
@@ -358,9 +363,7 @@ def test_a_file_without_an_end_is_ended_once_and_not_once_a_task(tmp_path, code)
 def test_an_endless_task_costs_its_own_points_and_no_others(tmp_path):
     code = right_but("def ring_allreduce_traffic_per_rank(*a, **k):\n    while True: pass\n")
     results = graded(tmp_path, code, patience=QUICK)
-    assert points(results)[2] == 0
-    assert points(results)[1] == 5
-    assert points(results)[5] == 5
+    assert points(results) == all_but(2)
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,9 @@ import pytest
 from core.course.grading.questions import questions, seed_of
 from core.course.grading.tasks import LABS, tally
 from core.errors import NotGradedError
-from runtime import confinement
+from runtime import confinement, content
 from runtime.files import ROOT
+from runtime.lab_text import task_text
 from runtime.seed_file import make_seed, seed_in
 from scripts import classroom
 from scripts import grade as grading
@@ -412,29 +413,46 @@ def test_the_released_starters_hold_no_answer_and_the_answers_hold_all(lab):
     from runtime.released import answered_tasks, released_starter
 
     assert answered_tasks(released_starter(lab)[0], lab) == []
-    solved = (ROOT / "tests" / "runtime" / "answers" / f"{lab.key.replace('-', '_')}.py").read_text(
-        encoding="utf-8"
-    )
-    assert answered_tasks(solved, lab) == [task.name for task in lab.tasks]
+    assert answered_tasks(answers(lab), lab) == [task.name for task in lab.tasks]
 
 
-def test_github_classrooms_template_runs_by_its_own_workflow(class_of, tmp_path):
+@pytest.mark.parametrize("lab", [lab for lab in LABS.values() if not lab.needs_torch], ids=lambda lab: lab.key)
+def test_github_classrooms_template_runs_by_its_own_workflow(class_of, tmp_path, lab):
     """Each task's command, as the workflow has it: right code passes it, and the untouched file does not."""
     folder = tmp_path / "template"
-    assert classroom.main(["github", "lab-03", "--out", str(folder)]) == 0
-    text = (folder / ".github" / "workflows" / "lab-03.yml").read_text(encoding="utf-8")
-    assert [int(points) for points in re.findall(r"max-score: (\d+)", text)] == [task.points for task in BILL.tasks]
+    assert classroom.main(["github", lab.key, "--out", str(folder)]) == 0
+    text = (folder / ".github" / "workflows" / f"{lab.key}.yml").read_text(encoding="utf-8")
+    assert [int(points) for points in re.findall(r"max-score: (\d+)", text)] == [task.points for task in lab.tasks]
     assert not list(folder.rglob("solution.py"))
-    starter = folder / "labs" / BILL.folder / "starter.py"
-    assert starter.read_text() == STARTER
+    starter = folder / "labs" / lab.folder / "starter.py"
+    assert starter.read_text() == (ROOT / "labs" / lab.folder / "starter.py").read_text()
+    commands = [task_command(lab, task.number) for task in lab.tasks]
+    assert [command for command in commands if command not in text] == []
+    assert run_in(folder, commands[-1]).returncode == 1
+    starter.write_text(answers(lab), encoding="utf-8")
+    done = run_in(folder, commands[0] + "".join(command.partition("-q")[2] for command in commands[1:]))
+    assert done.returncode == 0, done.stdout
+
+
+def run_in(folder, command):
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     environment.pop("PYTHONPATH", None)
-    for code, passes in ((STARTER, False), (CODE, True)):
-        starter.write_text(code)
-        command = task_command(BILL, 5)
-        assert command in text
-        done = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
-        assert (done.returncode == 0) == passes, done.stdout
+    return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def answers(lab):
+    place = ROOT / "tests" / "runtime" / "answers" / f"{lab.key.replace('-', '_')}.py"
+    return place.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("lab", LABS.values(), ids=lambda lab: lab.key)
+def test_what_is_handed_out_names_every_task_and_leads_to_no_file_beside_it(class_of, tmp_path, lab):
+    for language in content.languages():
+        text = task_text(lab, language)
+        assert [task.name for task in lab.tasks if task.name not in text] == []
+        assert re.findall(r"\]\((?!http)[^)]*\)", text) == []
+    assert classroom.main(["github", lab.key, "--out", str(tmp_path / "template")]) == 0
+    assert (tmp_path / "template" / "README.md").read_text(encoding="utf-8") == task_text(lab, "en")
 
 
 def test_check_runs_nothing_and_says_what_each_would_get_for_its_form(class_of, capsys):

@@ -1,18 +1,16 @@
 """What a presenter says and asks, scene by scene along a path: for a phone, or a second window."""
 
 import html
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from runtime.prose import said
 from runtime.rooms import ROOMS, pass_of
 from ui.course.pages import entry
-from ui.figures.qr import LONGEST, qr_code
 from ui.paths import PATH, PATHS, name
 from ui.players.still import still
-from ui.prose import escape
-from ui.room import poll
+from ui.room import poll, way_in
 from ui.room.drawing import code_svg
 from ui.visit import visit
 
@@ -53,11 +51,14 @@ def _offer(path: str) -> None:
         return
     ROOMS.show(visit().chair, "")
     asked = {NOTES: "true", PATH: path, poll.ROOM: poll.code(), FOLLOW: pass_of(visit().chair)}
-    address = f"{urljoin(st.context.url or '', '.')}?{urlencode(asked)}"
-    st.markdown(said(NOTES, "offered", address=f"**{escape(address.rpartition('//')[2])}**"))
-    if len(address.encode()) <= LONGEST:
+    found = way_in.addresses(asked)
+    if not found:
+        st.markdown(poll.word("join.nobody"))
+        return
+    st.markdown(said(NOTES, "offered", address=way_in.typed(found)))
+    if (modules := way_in.code_of(found[0])) is not None:
         with st.container(key="notes_code", width=300):
-            still(code_svg(qr_code(address), said(NOTES, "offered.alt")), key="notes_code_drawn")
+            still(code_svg(modules, said(NOTES, "offered.alt")), key="notes_code_drawn")
 
 
 @st.fragment(run_every=poll.REFRESH_S)

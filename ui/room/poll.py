@@ -7,7 +7,6 @@ import re
 import secrets
 from collections import Counter
 from collections.abc import Callable
-from urllib.parse import urljoin
 
 import streamlit as st
 
@@ -18,9 +17,9 @@ from runtime.quantities import form, plain
 from runtime.rooms import MOST_VOTES, ROOMS, Question, Tally, code_of
 from ui import address
 from ui.course.pages import entry
-from ui.figures.qr import LONGEST, qr_code
 from ui.players.still import still
 from ui.prose import escape
+from ui.room import way_in
 from ui.room.drawing import code_svg, width_px
 from ui.room.line import Line
 from ui.shortcuts import shortcut
@@ -139,14 +138,15 @@ def wall(line: Line, look: Look, draw: Callable[..., None], revealed: bool) -> N
 
 
 def how_to_join(look: Look) -> None:
-    """The short address of this server, as this visit came to it, to be typed or to point a phone at."""
-    address = f"{urljoin(st.context.url or '', '.')}?{ROOM}={code()}"
-    typed = address.rpartition("//")[2]
-    modules = qr_code(address) if len(address.encode()) <= LONGEST else None
+    """The short address of this server, as phones reach it, to type or to point one at; or that none can come."""
+    found = way_in.addresses({ROOM: code()})
+    modules = way_in.code_of(found[0]) if found else None
     with st.container(key="room_join", width=width_px(modules, look.zoom) if modules is not None else 300):
         if modules is not None:
-            still(code_svg(modules, word("join.alt", address=typed)), key="room_code")
-        st.markdown(f"{word('join')} **{escape(typed)}**")
+            still(code_svg(modules, word("join.alt", address=found[0].rpartition("//")[2])), key="room_code")
+        st.markdown(f"{word('join')} {way_in.typed(found)}" if found else word("join.nobody"))
+        if found and way_in.is_local():
+            st.markdown(word("join.network"))
 
 
 def _votes(line: Line, look: Look, draw: Callable[..., None], revealed: bool, language: str) -> None:

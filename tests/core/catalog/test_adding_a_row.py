@@ -26,30 +26,39 @@ from scripts.plan import main as plan
 
 ROOT = Path(__file__).resolve().parents[3]
 LINK = replace(
-    LINKS["nvlink-5"], key="nvlink-6", name="NVLink 6", bandwidth_bytes_per_s=1800e9, aliases=("nvswitch-5",)
+    LINKS["nvlink-5"],
+    key="imagined-fabric",
+    name="Imagined fabric",
+    bandwidth_bytes_per_s=1800e9,
+    aliases=("imagined-switch",),
 )
 GPU = replace(
     GPUS["b200-sxm"],
-    key="r100-sxm",
-    name="R100 SXM 288 GB",
+    key="imagined-gpu",
+    name="Imagined 288 GB",
     fp8_flops=9e15,
     fp4_flops=2e16,
     link_key=LINK.key,
     bus_key="pcie-6",
     nvlink_domain=144,
     measured_series="h100-nccl",
-    aliases=("NVIDIA R100",),
-    published_as=r"\br100",
+    aliases=("NVIDIA Imagined",),
+    published_as=r"\bimagined",
     stack="rocm",
     capability=70,
 )
-MODEL = replace(MODELS["llama-3-8b"], key="llama-9-9b", name="Llama 9 9B", aliases=("meta-llama/Llama-9-9B",))
+MODEL = replace(MODELS["llama-3-8b"], key="imagined-9b", name="Imagined 9B", aliases=("imagined/Imagined-9B",))
 
 
 @pytest.fixture(autouse=True)
 def added_rows():
-    """The three rows, in the catalog for one test: its mappings are read-only views of three dicts."""
+    """The three rows, in the catalog for one test: its mappings are read-only views of three dicts.
+
+    A row that is there already under one of these names is nobody's to take out again.
+    """
     tables = [(gc.get_referents(rows)[0], row) for rows, row in ((GPUS, GPU), (LINKS, LINK), (MODELS, MODEL))]
+    taken = {name for rows, _ in tables for row in rows.values() for name in (row.key, row.name, *row.aliases)}
+    assert taken.isdisjoint(name for _, row in tables for name in (row.key, row.name, *row.aliases))
     for rows, row in tables:
         rows[row.key] = row
     yield
@@ -58,9 +67,9 @@ def added_rows():
 
 
 def test_an_added_row_is_found_under_each_of_its_names():
-    assert gpu("NVIDIA R100") is gpu("R100-SXM") is GPU
-    assert link("nvswitch-5") is LINK
-    assert model("meta-llama/Llama-9-9B-Instruct") is MODEL
+    assert gpu("NVIDIA Imagined") is gpu("Imagined-GPU") is GPU
+    assert link("imagined-switch") is LINK
+    assert model("imagined/Imagined-9B-Instruct") is MODEL
 
 
 def test_an_added_gpu_keeps_its_widths_its_links_and_its_domain():
@@ -74,8 +83,8 @@ def test_an_added_gpu_keeps_its_widths_its_links_and_its_domain():
 
 def test_a_table_of_measurements_an_engine_and_its_image_know_an_added_gpu():
     """Under the name that its row says, over the bus that its row has; what it cannot multiply is refused."""
-    assert published_gpu("8x R100 288GB") == (GPU, LINK)
-    assert published_gpu("R100 PCIe")[1].key == "pcie-6"
+    assert published_gpu("8x Imagined 288GB") == (GPU, LINK)
+    assert published_gpu("Imagined PCIe")[1].key == "pcie-6"
     question = Question(MODEL, usual_cluster(GPU, 4), measured_budget(GPU), Demand())
     plan = place(question).plans[0]
     assert [one.refusal.code for one in refusals(question, plan)] == ["bf16"]

@@ -242,7 +242,7 @@ def test_a_long_sheet_is_read_at_once():
 def test_the_formats_agree_on_the_points(lab):
     failing = probes(lab, 1)[-1].claim
     grade = graded(lab, failing)
-    assert sum(line.points for line in lines(grade)) == pytest.approx(grade.points)
+    assert sum(line.points for line in lines(grade)) == pytest.approx(grade.points, abs=0.01), "told to a hundredth"
     assert sum(line.max_points for line in lines(grade)) == pytest.approx(grade.max_points) == 100
     results = json.loads(as_gradescope(grade))
     assert results["score"] == pytest.approx(grade.points, abs=0.01)
