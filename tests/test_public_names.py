@@ -22,6 +22,10 @@ DOCUMENTED = {
 """What these libraries' documentation names, of what is imported here."""
 
 
+STANDARD = {"_replace", "_asdict", "_fields", "_exit"}
+"""What the standard library documents, for all its underscore."""
+
+
 def library(module: str) -> bool:
     return module.partition(".")[0] in LIBRARIES
 
@@ -45,7 +49,7 @@ def faults(source: str) -> list[str]:
         root = node.value
         while isinstance(root, ast.Attribute | ast.Call | ast.Subscript):
             root = root.func if isinstance(root, ast.Call) else root.value
-        is_private = node.attr.startswith("_") and not node.attr.startswith("__")
+        is_private = node.attr.startswith("_") and not node.attr.startswith("__") and node.attr not in STANDARD
         named = root.id if isinstance(root, ast.Name) else ""
         replaced = named in theirs and isinstance(node.ctx, ast.Store)
         if replaced or (is_private and named not in ("self", "cls", "other")):

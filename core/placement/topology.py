@@ -1,11 +1,7 @@
 """`nvidia-smi topo -m` read into what a placement needs: which GPUs share NVLink, how the rest meet, which NICs.
 
 The table's columns are named in a header, its rows begin with a name; what follows a row's cells (affinities) is
-left out. Headers come with tabs or spaces, with or without NICs, under `mlx5_0`, `NIC0` or any other name, in
-colour, after a prompt, between other commands' output, quoted, as a Markdown table or a CSV, in a string of JSON,
-wrapped by a narrow terminal, or behind what a container or a log puts before each line. Of `rocm-smi --showtopo`
-and `amd-smi topology`, which names GPUs by their address on the bus, the table of link types is read, or what their
-JSON says of it: XGMI joins as NVLink does.
+left out. It may stand in color, in Markdown, CSV or JSON, wrapped, or in a log; `rocm-smi` and `amd-smi` have theirs.
 """
 
 import json

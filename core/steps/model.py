@@ -17,20 +17,13 @@ from core.models.kv_cache import step_cache_bytes
 from core.models.parameters import count_parameters, multiplied_parameters
 from core.models.weights import read_weight_bytes
 from core.specs import (
-    AttentionSpec,
-    Block,
-    CompressedSpec,
-    DeltaSpec,
     GpuSpec,
-    LightningSpec,
     LinkSpec,
-    MambaSpec,
-    MlaSpec,
     ModelSpec,
-    SelectiveSpec,
 )
 from core.steps.apart import RANK_DELAY_S, apart
 from core.steps.launches import launched_layers
+from core.steps.mixing import mixing_flops
 from core.steps.narrow import narrow_s, peak_flops
 
 LAB_PAIR = ("llama-3-8b", "a100-80gb-sxm", "bf16")
@@ -76,41 +69,10 @@ def prefill_flops(model: ModelSpec, prompt_tokens: int, batch: int = 1) -> float
     count = count_parameters(model)
     layers = count.layers - count.experts + count.experts * count.routed_fraction
     attention = sum(
-        n * _mixing_flops(block, model, prompt_tokens) for kind, n in model.kinds_of() for block in kind.blocks
+        n * mixing_flops(block, model, prompt_tokens) for kind, n in model.kinds_of() for block in kind.blocks
     )
     head = 2 * model.vocab_size * model.hidden_size
     return batch * (2 * layers * prompt_tokens + attention + head)
-
-
-def _mixing_flops(block: Block, model: ModelSpec, tokens: int) -> float:
-    """What mixes a prompt's tokens, beside its matrices: two products for each pair that is looked at, or states.
-
-    A pair costs two operations an element of a key, and two of a value; a state three products a token.
-    """
-    match block:
-        case AttentionSpec():
-            return 2 * block.heads * (block.head_dim + block.out_dim) * _pairs(tokens, block.window)
-        case MlaSpec():
-            wide = block.qk_nope_head_dim + block.qk_rope_head_dim + block.v_head_dim
-            return 2 * model.num_attention_heads * wide * _pairs(tokens, 0)
-        case CompressedSpec():
-            behind = _pairs(tokens, 0) / block.ratio if block.ratio else 0
-            return 4 * block.heads * block.head_dim * (_pairs(tokens, block.window) + behind)
-        case DeltaSpec():
-            return 6 * block.value_heads * block.key_dim * block.value_dim * tokens
-        case LightningSpec():
-            return 6 * block.heads * block.head_dim**2 * tokens
-        case SelectiveSpec():
-            return 6 * block.channels * block.state_size * tokens
-        case MambaSpec():
-            return 6 * block.heads * block.head_dim * block.state_size * tokens
-    return 0.0
-
-
-def _pairs(tokens: int, window: int) -> float:
-    """Pairs of tokens that causal attention looks at: half of the square, or a band as wide as the window."""
-    seen = min(window, tokens) if window else tokens
-    return seen * tokens - seen**2 / 2
 
 
 def prefill_step_s(
