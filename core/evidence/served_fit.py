@@ -5,10 +5,9 @@ A row's terms (core.evidence.published_terms) at data-sheet speed, W, K, A, L la
     (W/w + K + A/m) / reached + L · floor · engine · plain + C + S · (H_N - 1) · delay
 
 w the share of a width in four bits, m that of arithmetic in fewer than 16, engine 1 through vLLM, plain 1 but of
-plain layers, H_N of N ranks that arrive apart (core.steps.apart). They are sought together, as a row has all of
-them at once: least |ln(predicted/measured)| over the rows, each alike, smoothed below 3 %. The rule of a test: a
-model, or a system, is left out whole, and told by
-numbers that were sought on the others.
+plain layers, H_N of N ranks that arrive apart (core.steps.apart). They are sought together, as a row has all
+of them at once: least |ln(predicted/measured)| over the rows, each alike, smoothed below 3 %. The rule of a test: a
+model, or a system, is left out whole, and told by numbers that were sought on the others.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence

@@ -15,6 +15,7 @@ from core.errors import ShardlabError
 from core.links.fitted_tables import fitted_tables
 from core.links.nccl_tests import read_tables
 from core.models.hf_config import model_from_config
+from core.placement.devices import read_devices
 from core.placement.topology import read_node, read_topology
 from core.serving.bench_reader import read_bench_results
 from core.serving.trace import read_trace
@@ -35,6 +36,9 @@ RANKS = (
     "exitcode: -9 (pid: 4129) of rank 1\n"
 )
 CURVE = next(captures.CURVES.glob("*.json"))
+LISTED = """GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-5e3c1b7a-0000-0000-0000-000000000000)
+GPU 1: NVIDIA A100-SXM4-80GB (UUID: GPU-5e3c1b7a-0000-0000-0000-000000000001)
+"""
 NO_ROWS = {
     "core.startup_log.lines.read_lines": "each line as it stands: read_log answers",
     "core.text.quantity.read_quantity": "one number, no rows",
@@ -73,6 +77,7 @@ READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...], Says]] = {
     "core.links.nccl_tests.tables.read_tables": (read_tables, (table(largest=1 << 20),), tables_say),
     "core.links.fitted_tables.fitted_tables": (fitted_tables, (table(largest=1 << 20),), fitted_tables_say),
     "core.startup_log.reader.read_log": (read_log, (QWEN2, DEEPSEEK), log_says),
+    "core.placement.devices.read_devices": (read_devices, (LISTED,), says_nothing),
     "core.placement.topology.read_topology": (read_topology, (TOPOLOGY,), says_nothing),
     "core.placement.topology.read_node": (read_node, (TOPOLOGY,), says_nothing),
     "core.models.hf_config.model_from_config": (model_from_config, (CONFIG,), says_nothing),

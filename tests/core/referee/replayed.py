@@ -92,6 +92,12 @@ LATEST = Held(
 DUELS = _on_the_clock("test_drawn.py::test_two_replicas_and_one_model_over_both_serve_what_the_clock_says")
 HELD: dict[str, Held] = {
     # prose
+    "ask": Held(
+        "core/ask/test_answers.py::test_a_rate_stands_beside_its_band", "the planner's own, which the clock replays"
+    ),
+    "doctor": Held(
+        "core/ask/test_answers.py::test_a_gpu_that_nobody_timed_inherits_no_published_times", "a link's own figures"
+    ),
     "clinic.limits.body": CASES,
     "clinic.faults.source": RECORDED,
     "cluster": PEOPLE,
