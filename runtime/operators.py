@@ -217,17 +217,20 @@ def _keep(path: Path, told: dict[str, float]) -> None:
     try:
         part.unlink(missing_ok=True)
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            json.dump({"pid": os.getpid(), "at_s": round(time.time()), **told}, file)
+            json.dump({"pid": os.getpid(), "at_s": round(time.time()), "up_s": time.monotonic(), **told}, file)
         part.replace(path)
     except OSError:
         return
 
 
 def ailments(status: dict[str, float], now_s: float) -> list[str]:
-    """What a server suffers from, by its last minute; empty where it is well."""
+    """What a server suffers from, by its last minute; empty where it is well.
+
+    Times are of the machine's one clock that nobody sets.
+    """
     faults = []
-    if now_s - status["at_s"] > STALE_S:
-        faults.append(f"stuck: its last minute is {now_s - status['at_s']:.0f} s old")
+    if not 0 <= now_s - status["up_s"] <= STALE_S:
+        faults.append(f"stuck: its last minute is {now_s - status['up_s']:.0f} s old")
     if status["p95_ms"] > WELL_P95_MS:
         faults.append(f"slow: {status['p95_ms']} ms for the slowest twentieth of its reruns")
     faults += [f"{status[name]:.0f} {name}" for name in ("faults", "busy", "full") if status[name]]
@@ -254,7 +257,7 @@ def _read(path: Path) -> dict[str, float] | None:
             told = json.loads(file.read(LONGEST_STATUS))
     except (OSError, ValueError, RecursionError):
         return None
-    named = isinstance(told, dict) and {"pid", "at_s", "p95_ms", "faults", "busy", "full"} <= told.keys()
+    named = isinstance(told, dict) and {"pid", "up_s", "p95_ms", "faults", "busy", "full"} <= told.keys()
     return told if named and all(type(value) in (int, float) for value in told.values()) else None
 
 
@@ -264,7 +267,7 @@ def main(folder: Path) -> int:
     paths = sorted(folder.glob(f"{_FILES}*.json")) if is_own(folder) else []
     for status in filter(None, map(_read, paths[:MOST_SERVERS])):
         if Path(f"/proc/{status['pid']:.0f}").exists():
-            faults.append(ill := ailments(status, time.time()))
+            faults.append(ill := ailments(status, time.monotonic()))
             print(json.dumps({**status, "well": not ill, "ailments": ill}))
     if not faults:
         print("no server of this machine has had a visit", file=sys.stderr)

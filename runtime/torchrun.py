@@ -242,7 +242,8 @@ class TorchRun:
         self._stopped_s = {pid: self._stopped_s.get(pid, self._looked_s) for pid in stopped}
         starting = {pid: processor_s(pid) for pid in ours if pid not in beats}
         signs = {**starting, **beats}
-        if any(sign_s > self._signs_s.get(pid, 0.0) + IDLE_S for pid, sign_s in signs.items()):
+        # a beat is of another time, and not of a later one: a clock may have been set back
+        if any(abs(sign_s - self._signs_s.get(pid, 0.0)) > IDLE_S for pid, sign_s in signs.items()):
             self._heard_s = self._looked_s
         self._signs_s = signs
 

@@ -105,7 +105,7 @@ def test_the_last_minute_is_its_owners_alone_to_read(tmp_path, lines, capsys):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"at_s": -200}, "stuck"),
+        ({"up_s": -200}, "stuck"),
         ({"p95_ms": 5_000}, "slow"),
         ({"faults": 2}, "2 faults"),
         ({"busy": 1}, "1 busy"),
@@ -113,9 +113,9 @@ def test_the_last_minute_is_its_owners_alone_to_read(tmp_path, lines, capsys):
     ],
 )
 def test_a_server_that_is_not_well_says_what_it_suffers_from(changed, said):
-    well = {"at_s": 0, "p95_ms": 90, "faults": 0, "busy": 0, "full": 0}
+    well = {"up_s": 0, "p95_ms": 90, "faults": 0, "busy": 0, "full": 0}
     assert operators.ailments(well, 60) == []
-    (ailment,) = operators.ailments({**well, **changed}, 0)
+    (ailment,) = operators.ailments({**well, **changed}, 1)
     assert said in ailment
 
 
@@ -132,7 +132,7 @@ SPOILED = {
     "of infinity": lambda path: path.write_text(json.dumps({**MINUTE, "pid": float("inf")})),
     "nothing": Path.touch,
 }
-MINUTE = {"pid": os.getpid(), "at_s": 0, "p95_ms": 0, "faults": 0, "busy": 0, "full": 0}
+MINUTE = {"pid": os.getpid(), "up_s": -1e9, "p95_ms": 0, "faults": 0, "busy": 0, "full": 0}
 
 
 @pytest.mark.parametrize("kind", SPOILED)
@@ -161,6 +161,21 @@ def test_a_folder_that_others_may_write_or_that_is_a_link_is_neither_read_nor_wr
     folder.chmod(0o700)
     operators.main(folder)
     assert "stuck" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("jump_s", [-1e7, 1e7])
+def test_a_clock_that_is_set_makes_no_server_stuck_and_no_stuck_one_well(tmp_path, monkeypatch, capsys, jump_s):
+    path, began_s, up_s = tmp_path / f"shardlab-status-{os.getpid()}.json", time.time(), time.monotonic()
+    tmp_path.chmod(0o700)
+    operators._keep(path, MINUTE_TOLD)
+    monkeypatch.setattr(operators.time, "time", lambda: began_s + jump_s)
+    assert operators.main(tmp_path) == 0
+    monkeypatch.setattr(operators.time, "monotonic", lambda: up_s + 200)
+    assert operators.main(tmp_path) == 1
+    assert "stuck" in capsys.readouterr().out
+
+
+MINUTE_TOLD = {"p95_ms": 0, "faults": 0, "busy": 0, "full": 0}
 
 
 def test_the_folder_is_made_for_its_owner_alone(tmp_path, monkeypatch):
