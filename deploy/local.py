@@ -21,6 +21,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+MOST = 23
+"""As many as have a letter in deploy/replicas.cfg, by which a room's code names the server that it is in."""
 PARENT = "SHARDLAB_PARENT"
 """As runtime.processes has it: whose child a program is."""
 
@@ -28,6 +30,9 @@ PARENT = "SHARDLAB_PARENT"
 def main() -> int:
     """Start the servers, then the proxy, and watch over them until a signal comes. Returns the exit status."""
     asked = _asked()
+    if asked.servers > MOST:
+        print(f"one proxy stands before {MOST} servers at most", file=sys.stderr)
+        return 2
     if shutil.which("haproxy") is None:
         print("HAProxy is not installed: apt install haproxy", file=sys.stderr)
         return 2
@@ -63,7 +68,9 @@ def main() -> int:
 
 def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--servers", type=int, default=os.cpu_count() or 1, help="one a core")
+    parser.add_argument(
+        "--servers", type=int, default=min(MOST, os.cpu_count() or 1), help="one a core, at most 23"
+    )
     parser.add_argument("--port", type=int, default=8600, help="the proxy's; the servers take those after it")
     parser.add_argument("--address", default="127.0.0.1", help="where the proxy listens")
     parser.add_argument("--files", type=Path, help="a folder for process ids and logs")
@@ -90,14 +97,21 @@ def _wait_for(address: str, port: int, process: subprocess.Popen[bytes]) -> None
 
 
 def _proxy(asked: argparse.Namespace, ports: range, files: Path) -> subprocess.Popen[bytes]:
-    lines = "\n".join(f"    server app{port} 127.0.0.1:{port}" for port in ports)
+    names = [f"app{number}" for number in range(1, len(ports) + 1)]
+    lines = "\n".join(f"    server {name} 127.0.0.1:{port}" for name, port in zip(names, ports, strict=True))
     servers = files / "servers.cfg"
     _, _, shared = (HERE / "replicas.cfg").read_text().partition("backend servers\n")
-    rules = [line for line in shared.splitlines() if "server-template" not in line]
+    given = (line.split() for line in shared.splitlines())
+    rules = [" ".join(word) for word in given if word and word[0] != "server-template" and _is_of(word, names)]
     servers.write_text("\n".join(["backend servers", *rules, lines, ""]))
     command = ["haproxy", "-db", "-f", str(HERE / "haproxy.cfg"), "-f", str(servers)]
     environment = os.environ | {"SHARDLAB_BIND": f"{asked.address}:{asked.port}"}
     return _started(command, environment, files / "haproxy.log")
+
+
+def _is_of(words: list[str], names: list[str]) -> bool:
+    """Whether a rule speaks of no server that is not here."""
+    return words[0] != "use-server" or words[1] in names
 
 
 def _started(command: list[str], environment: dict[str, str], log: Path) -> subprocess.Popen[bytes]:

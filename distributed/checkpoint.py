@@ -12,6 +12,8 @@ from core.errors import ShardlabError
 from distributed.decoder import Decoder
 from distributed.layers import fill, full_shape, part_of
 
+SUMS = "SHA256SUMS.txt"
+"""Beside a checkpoint, as `sha256sum --check` reads it."""
 CHECKPOINT = Path(__file__).parent.parent / "data" / "checkpoints" / "minigpt-grammar.safetensors"
 
 
@@ -24,15 +26,19 @@ def save(model: Decoder, path: Path, metadata: dict[str, str]) -> None:
     tensors = {name: parameter.detach().contiguous() for name, parameter in model.named_parameters()}
     path.parent.mkdir(parents=True, exist_ok=True)
     save_file(tensors, path, metadata)
+    sums = {**_sums(path), path.name: sha256(path)}
+    path.with_name(SUMS).write_text("".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items())))
 
 
 def require(path: Path) -> None:
-    """Raise CheckpointError when there is no file at `path`, or none of safetensors."""
+    """Raise CheckpointError when no file is at `path`, none of safetensors, or not the one of its checksum."""
     if not path.is_file():
         raise CheckpointError(
             f"no checkpoint {path.name} in {path.parent.name}/; write it with: python -m distributed.train_grammar"
         )
     open_file(path)  # its head says how long it is, so that a cut one is told before anything is started
+    if path.name in (sums := _sums(path)) and sums[path.name] != sha256(path):
+        raise CheckpointError(f"{path.name} is not the file whose checksum stands in {SUMS}; write it anew")
 
 
 def open_file(path: Path) -> Any:
@@ -68,6 +74,13 @@ def load_sharded(model: Decoder, path: Path = CHECKPOINT) -> int:
 def metadata(path: Path = CHECKPOINT) -> dict[str, str]:
     with open_file(path) as file:
         return file.metadata() or {}
+
+
+def _sums(path: Path) -> dict[str, str]:
+    """The checksums that stand beside a checkpoint, by its name."""
+    file = path.with_name(SUMS)
+    lines = file.read_text().splitlines() if file.is_file() else []
+    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
 
 
 def sha256(path: Path = CHECKPOINT) -> str:

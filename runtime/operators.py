@@ -8,7 +8,7 @@ address is written, and no address or session of theirs: a line tells that somet
 event at most `MOST` lines come in a minute, and then how many more there were, so that nobody can fill a disk;
 what libraries log is held to the same (`bound_other_logs`).
 
-The last minute also stands in a file that the server's own user alone can read; no request reaches it.
+The last minute also stands in a file of a folder that is the server's own user's alone; no request reaches it.
 
     python -m runtime.operators          each server of this machine, and whether it is well: 0 where all are
 """
@@ -17,6 +17,7 @@ import atexit
 import json
 import logging
 import os
+import stat
 import sys
 import threading
 import time
@@ -39,6 +40,8 @@ STALE_S = 150.0
 """A server whose last minute is older is stuck: no thread of its interpreter has its turn."""
 WELL_P95_MS = 2_000
 _FILES = "shardlab-status-"
+LONGEST_STATUS, MOST_SERVERS = 4_096, 256
+"""What is read of them at most: bytes of a file, and files."""
 
 _log = logging.getLogger("shardlab")
 _lock = threading.Lock()
@@ -166,11 +169,31 @@ def watch(folder: Path | None = None, minute_s: float = MINUTE_S) -> None:
         if _watched:
             return
         _watched.append(threading.current_thread().name)
-    folder = folder or temporary_folder()
+    folder = folder or own_folder()
+    with suppress(OSError):
+        folder.mkdir(mode=0o700)
+    if not is_own(folder):
+        return
     forget_the_dead(folder)
     path = folder / f"{_FILES}{os.getpid()}.json"
     atexit.register(path.unlink, missing_ok=True)
     threading.Thread(target=_go_on, args=(path, minute_s, _minute), name="operators", daemon=True).start()
+
+
+def own_folder() -> Path:
+    """Where the minutes of this user's servers stand."""
+    return temporary_folder() / f"{_FILES}of-{os.getuid() if hasattr(os, 'getuid') else 'all'}"
+
+
+def is_own(folder: Path) -> bool:
+    """Whether a folder is this user's, and nobody else can write, read or rename what is in it."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and (
+        os.name != "posix" or (found.st_uid, found.st_mode & 0o077) == (os.getuid(), 0)
+    )
 
 
 def _go_on(path: Path, minute_s: float, minute: _Minute) -> None:
@@ -194,17 +217,20 @@ def _keep(path: Path, told: dict[str, float]) -> None:
     try:
         part.unlink(missing_ok=True)
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            json.dump({"pid": os.getpid(), "at_s": round(time.time()), **told}, file)
+            json.dump({"pid": os.getpid(), "at_s": round(time.time()), "up_s": time.monotonic(), **told}, file)
         part.replace(path)
     except OSError:
         return
 
 
 def ailments(status: dict[str, float], now_s: float) -> list[str]:
-    """What a server suffers from, by its last minute; empty where it is well."""
+    """What a server suffers from, by its last minute; empty where it is well.
+
+    Times are of the machine's one clock that nobody sets.
+    """
     faults = []
-    if now_s - status["at_s"] > STALE_S:
-        faults.append(f"stuck: its last minute is {now_s - status['at_s']:.0f} s old")
+    if not 0 <= now_s - status["up_s"] <= STALE_S:
+        faults.append(f"stuck: its last minute is {now_s - status['up_s']:.0f} s old")
     if status["p95_ms"] > WELL_P95_MS:
         faults.append(f"slow: {status['p95_ms']} ms for the slowest twentieth of its reruns")
     faults += [f"{status[name]:.0f} {name}" for name in ("faults", "busy", "full") if status[name]]
@@ -222,13 +248,26 @@ def _write(event: str, **values: float | str | None) -> None:
     _log.info(json.dumps({"at": at, "event": event, **values}))
 
 
+def _read(path: Path) -> dict[str, float] | None:
+    """A minute as `_keep` has written it; None for anything else, of any length or kind."""
+    try:
+        with os.fdopen(
+            os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        ) as file:
+            told = json.loads(file.read(LONGEST_STATUS))
+    except (OSError, ValueError, RecursionError):
+        return None
+    named = isinstance(told, dict) and {"pid", "up_s", "p95_ms", "faults", "busy", "full"} <= told.keys()
+    return told if named and all(type(value) in (int, float) for value in told.values()) else None
+
+
 def main(folder: Path) -> int:
     """A line for each server that is going; 1 where one of them is not well, or there is none."""
     faults = []
-    for path in sorted(folder.glob(f"{_FILES}*.json")):
-        status = json.loads(path.read_text(encoding="utf-8"))
+    paths = sorted(folder.glob(f"{_FILES}*.json")) if is_own(folder) else []
+    for status in filter(None, map(_read, paths[:MOST_SERVERS])):
         if Path(f"/proc/{status['pid']:.0f}").exists():
-            faults.append(ill := ailments(status, time.time()))
+            faults.append(ill := ailments(status, time.monotonic()))
             print(json.dumps({**status, "well": not ill, "ailments": ill}))
     if not faults:
         print("no server of this machine has had a visit", file=sys.stderr)
@@ -236,4 +275,4 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else temporary_folder()))
+    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else own_folder()))

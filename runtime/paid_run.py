@@ -145,11 +145,11 @@ def _run(
     guard = BudgetGuard(options.ledger)
     if instance and not any(entry.label == LABEL for entry in guard.account().open):
         guard.authorize(LABEL, estimate_usd, 2 * options.hours)
-    began_s = time.time()
+    began_s, up_s = time.time(), time.monotonic()
     try:
         outcome = _outcome(options)
     finally:
-        ended_s = time.time()
+        ended_s = began_s + time.monotonic() - up_s  # a clock that is set meanwhile makes no hour cheaper
         if instance:
             hours = (ended_s - min(began_s, options.instance_started or began_s)) / 3600
             guard.record_actual(LABEL, cost_usd(instance.usd_per_hour, hours), 2 * hours)

@@ -62,11 +62,21 @@ def tagged(name: str, value: str) -> list[int]:
 
 def processor_s(pid: int) -> float:
     """The processor time that a process has been given; 0 where the system does not tell. Source: proc(5)."""
+    fields = _stat(pid)
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a process was stopped by a signal or a debugger, and goes on for nobody else. Source: proc(5)."""
+    return _stat(pid)[:1] in (["T"], ["t"])
+
+
+def _stat(pid: int) -> list[str]:
+    """What the system tells of a process, from its state on; nothing where it tells none."""
     try:
-        fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+        return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return []
 
 
 def kill_tagged(name: str, value: str) -> None:

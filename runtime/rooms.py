@@ -6,6 +6,8 @@ a random name that a visit has in it, and no visitor's. Its learners may be the 
 is bounded, and gone when nobody has asked, voted or passed a chunk on for two hours.
 """
 
+import re
+import secrets
 import threading
 import time
 from collections import Counter
@@ -18,10 +20,14 @@ from runtime.room_ring import RoomRing
 
 LETTERS = "CDFGHJKLMNPQRTVWXY34679"
 """Without vowels, which make words, and without what is read as another: 0, 1, 2, 5, 8, and S, Z, B."""
-CODE_LETTERS = 6
+CODE_LETTERS = 8
+"""The first says which process the room is in; 23^7 are left to guess, and a visit may ask for `MOST_CODES`."""
+MOST_CODES = 5
 MOST_ROOMS, MOST_QUESTIONS, MOST_VOTERS, MOST_VOTES = 32, 12, 500, 2
 LIFE_S = 2 * 3600.0
 LONGEST_ADDRESS = 1000
+SEEN_S = 60.0
+"""So long after its wall was last drawn a room is in use, though nobody has voted."""
 LARGEST_VOTE = 1e15
 """Of what is no prediction: beyond it a heap has no place on any axis."""
 
@@ -65,6 +71,7 @@ class _Room:
     asked: Asked | None = None
     votes: dict[Question, list[dict[str, float]]] = field(default_factory=dict)
     used_s: float = 0.0
+    seen_s: float = 0.0
     ring: RoomRing | None = None
     view: str = ""
     notes: str = ""
@@ -80,14 +87,27 @@ class _Room:
         return not any(map(any, self.votes.values())) and (self.ring is None or not self.ring.present())
 
 
-def code_of(key: str) -> str:
-    """The code of the room that a key opens: 23^6 there are, so that nobody finds one of a few by trying.
+def letter_of(server: str) -> str:
+    """The letter of a server, by the name that the proxy has for it: app1, app2; the first one's for any other."""
+    named = re.fullmatch(r"app(\d{1,2})", server, re.ASCII)
+    numbers = {f"{number + 1}": letter for number, letter in enumerate(LETTERS)}
+    return numbers.get(named[1], LETTERS[0]) if named else LETTERS[0]
 
-    >>> len(code_of("a key"))
-    6
+
+def new_key(server: str = "") -> str:
+    """A key that nobody has had, to a room of a server."""
+    return letter_of(server) + secrets.token_hex(8)
+
+
+def code_of(key: str) -> str:
+    """The code of the room that a key opens. It begins as the key does, with the letter of the room's server.
+
+    >>> len(code_of("a key")), code_of("Ha key")[0]
+    (8, 'H')
     """
     number = int.from_bytes(sha256(_bytes(key)).digest())
-    return "".join(LETTERS[number // len(LETTERS) ** digit % len(LETTERS)] for digit in range(CODE_LETTERS))
+    rest = (LETTERS[number // len(LETTERS) ** digit % len(LETTERS)] for digit in range(CODE_LETTERS - 1))
+    return (key[:1] if key[:1] in set(LETTERS) else LETTERS[0]) + "".join(rest)
 
 
 def pass_of(key: str) -> str:
@@ -220,7 +240,11 @@ class Rooms:
         """Whether a key opened its room, or may: nobody else's is open under its code."""
         with self._lock:
             room = self._room(code_of(key))
-            return room is None or compare_digest(room.key, _digest(key))
+            if room is None:
+                return True
+            its_own = compare_digest(room.key, _digest(key))
+            room.seen_s = self._clock() if its_own else room.seen_s
+            return its_own
 
     def ring(self, code: str) -> RoomRing | None:
         """The ring of a room, as its learners have it; None where there is none, or no such room."""
@@ -251,14 +275,18 @@ class Rooms:
             if len(self._rooms) >= MOST_ROOMS:
                 self._let_go_of_an_empty_one()
             if len(self._rooms) < MOST_ROOMS:
-                room = self._rooms[code] = _Room(opens)
+                room = self._rooms[code] = _Room(opens, seen_s=now_s)
         if room is not None and uses:
             room.used_s = now_s
         return room
 
     def _let_go_of_an_empty_one(self) -> None:
-        """The room that has been without a voter for longest makes place; one with voters never does."""
-        empty = [code for code, room in self._rooms.items() if room.is_empty]
+        """The room that has been without a voter for longest makes place; one with voters never does.
+
+        Nor does one whose wall is there: it waits for its first voter.
+        """
+        left_s = self._clock() - SEEN_S
+        empty = [code for code, room in self._rooms.items() if room.is_empty and room.seen_s <= left_s]
         if empty:
             del self._rooms[min(empty, key=lambda code: self._rooms[code].last_s)]
 

@@ -13,7 +13,8 @@ Stated times, on an idle machine: a dead rank, a full disk or a missing checkpoi
 a taken port or an absent torch at once; ending takes at most `grace_s` and two seconds. A run is silent when for
 `silence_s` no line came and nobody got on: a process that is starting gets on while it is given processor time, and
 one that has begun to work beats with every step (distributed/progress.py). So a hung rank is silent, since no other
-can step without it, and a busy machine is not. Any run is ended after `wall_s`.
+can step without it, and a busy machine is not. A process that somebody stopped is told within 30 s, whatever the
+silence that is allowed. Any run is ended after `wall_s`.
 
 On two hosts each starts its own part, with the address at which the ranks meet:
 
@@ -37,7 +38,7 @@ from typing import IO, Literal
 from core.errors import ShardlabError
 from runtime.files import ROOT
 from runtime.locks import HostLock
-from runtime.processes import PARENT, kill_tagged, processor_s, tagged
+from runtime.processes import PARENT, is_stopped, kill_tagged, processor_s, tagged
 from runtime.run_failure import NO_SPACE, plain_failure
 from runtime.run_request import RunRefusedError, RunRequest, require_free_port
 from runtime.scratch import scratch, temporary_folder
@@ -48,6 +49,8 @@ LOCK_NAME = "shardlab-live-run"
 TICK_S = 0.25
 LOOK_S, IDLE_S = 1.0, 0.05
 """How often the processes of a run that prints nothing are looked at, and the processor time of one that waits."""
+STOPPED_S = 20.0
+"""So long may a process of a run be stopped, whatever the others do: none of them can step without it."""
 FULL_BYTES = 2**16
 
 Status = Literal["done", "failed", "silent", "overran", "cancelled"]
@@ -122,6 +125,7 @@ class TorchRun:
         self._started = threading.Event()
         self._not_started = ""
         self._signs_s: dict[int, float] = {}
+        self._stopped_s: dict[int, float] = {}
         self._began_s = self._heard_s = self._looked_s = time.monotonic()
         self._pumping = threading.Thread(target=self._pump, name="torchrun", daemon=True)
         self._pumping.start()
@@ -216,18 +220,30 @@ class TorchRun:
             self._look()
         if now_s - self._began_s > request.wall_s:
             self._end("overran", f"The run was ended: it took longer than {request.wall_s:.0f} s.")
-        elif request.speaks and now_s - self._heard_s > request.silence_s:
-            silence = f"nothing was heard for {request.silence_s:.0f} s"
+        elif request.speaks and (silent_s := self._silent_s(now_s)):
+            silence = f"nothing was heard for {silent_s:.0f} s"
             self._end("silent", f"The run was ended: {silence}, and no rank made a step. One of them hangs.")
         return self.outcome is not None
+
+    def _silent_s(self, now_s: float) -> float:
+        """How long a run may be silent, where it has been for longer; else 0."""
+        allowed_s = self.request.silence_s
+        if now_s - self._heard_s > allowed_s:
+            return allowed_s
+        stopped_s = max((now_s - since_s for since_s in self._stopped_s.values()), default=0.0)
+        return STOPPED_S if stopped_s > STOPPED_S else 0.0
 
     def _look(self) -> None:
         """See whether any process has got on: it beat, or it has not begun to and was given processor time."""
         self._looked_s = time.monotonic()
         beats = {int(file.suffix[1:]): file.stat().st_mtime for file in Path(self._folder.name).glob("beat.*")}
-        starting = {pid: processor_s(pid) for pid in tagged(TAG, self.tag) if pid not in beats}
+        ours = tagged(TAG, self.tag)
+        stopped = filter(is_stopped, ours)
+        self._stopped_s = {pid: self._stopped_s.get(pid, self._looked_s) for pid in stopped}
+        starting = {pid: processor_s(pid) for pid in ours if pid not in beats}
         signs = {**starting, **beats}
-        if any(sign_s > self._signs_s.get(pid, 0.0) + IDLE_S for pid, sign_s in signs.items()):
+        # a beat is of another time, and not of a later one: a clock may have been set back
+        if any(abs(sign_s - self._signs_s.get(pid, 0.0)) > IDLE_S for pid, sign_s in signs.items()):
             self._heard_s = self._looked_s
         self._signs_s = signs
 

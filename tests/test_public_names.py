@@ -16,6 +16,7 @@ DOCUMENTED = {
     "streamlit.navigation.page",  # the type of what `st.Page` returns
     "starlette.datastructures",
     "starlette.middleware",
+    "starlette.requests",
     "starlette.responses",
     "starlette.types",
 }

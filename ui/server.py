@@ -6,19 +6,22 @@ import os
 import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from html import escape
 from importlib import import_module
 from threading import Thread
 
 import streamlit as st
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core.text.numbers import whole_number
 from runtime import content, operators
 from ui.open_paths import OpenPaths
+from ui.room import phones
 from ui.uploads import Uploads
 from ui.wanted_messages import Visit
 
@@ -26,6 +29,9 @@ MOST_VISITS = whole_number(os.environ.get("SHARDLAB_MOST_VISITS"), 1) or 1_000
 """Pages open at once, some 0.1 MB each before they are used: far more than one server answers in good time."""
 MOST_BODIES, BODY_S = 64, 30.0
 """Uploads that may be under way at once, and how long one may take: each holds up to a megabyte meanwhile."""
+ORIGINS = frozenset(one.rstrip("/") for one in os.environ.get("SHARDLAB_ORIGINS", "").lower().split(",") if one)
+"""Under which names browsers may come: `https://labs.example.org`. Where none is given Streamlit takes a request's
+own word for the server's name, whatever that is."""
 AGAIN_S = 10
 FIRST_PAGE = (
     *("ui.shell", "ui.overview.words", "ui.overview.journey", "ui.overview.course_map", "ui.overview.drawing"),
@@ -55,6 +61,10 @@ class Bounded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
+            if not _is_of_ours(scope):
+                operators.note("dropped", message="origin")
+                await Response(status_code=403)(scope, receive, send)
+                return
             if self.visits >= MOST_VISITS:
                 await self._refuse(scope, receive, send)
                 return
@@ -69,6 +79,8 @@ class Bounded:
             await self._read(scope, receive, send)
         elif scope["type"] == "http" and self.visits >= MOST_VISITS and _is_page(scope):
             await self._refuse(scope, receive, send)
+        elif scope["type"] == "http" and b"room=" in scope["query_string"] and not _is_known(scope):
+            await self.app(scope, receive, partial(_make_known, send))
         else:
             await self.app(scope, receive, send)
 
@@ -103,6 +115,24 @@ class Bounded:
         again = f'<meta charset="utf-8"><meta http-equiv="refresh" content="{AGAIN_S}"><title>Shardlab</title>'
         page = f'<!doctype html><html lang="{speaks}">{again}<p>{escape(content.load("shell", speaks)["full"])}</p>'
         await HTMLResponse(page, 503, {"Retry-After": str(AGAIN_S)})(scope, receive, send)
+
+
+def _is_of_ours(scope: Scope) -> bool:
+    """Whether a visit comes from a page of this server's, as its browser says; what is no browser says nothing."""
+    origin = Headers(scope=scope).get("origin")
+    return not ORIGINS or origin is None or origin.lower() in ORIGINS
+
+
+def _is_known(scope: Scope) -> bool:
+    """Whether a browser has its name for the votes of a room."""
+    return bool(phones.name_of(HTTPConnection(scope).cookies.get(phones.COOKIE, "")))
+
+
+async def _make_known(send: Send, message: Message) -> None:
+    """Answer a browser, and give it a name."""
+    if message["type"] == "http.response.start":
+        MutableHeaders(scope=message).append("set-cookie", phones.new_cookie())
+    await send(message)
 
 
 def _is_page(scope: Scope) -> bool:

@@ -209,7 +209,6 @@ def _tell(told: Told) -> None:
             "streamlit": _streamlits_own(),
             "shared": list(address.SHARED),
             "path": paths.name(),
-            "presides": poll.code() if poll.presides() else "",
             "voter": poll.named(),
             "first": _FIRST,
             "view": told.view,

@@ -1,7 +1,7 @@
 """`nvidia-smi topo -m` read into what a placement needs: which GPUs share NVLink, how the rest meet, which NICs.
 
 The table's columns are named in a header, its rows begin with a name; what follows a row's cells (affinities) is
-left out. It may stand in color, in Markdown, CSV or JSON, wrapped, or in a log; `rocm-smi` and `amd-smi` have theirs.
+left out. It may stand in color, Markdown, CSV or JSON, wrapped, or in a log; `rocm-smi` and `amd-smi` have theirs.
 """
 
 import json

@@ -98,6 +98,7 @@ def visiting(profile) -> Iterator[Callable]:
                 profile.pages[0].goto(health)  # of this server: what is stored is each server's own
             profile.pages[0].evaluate("localStorage.clear()")
             profile.clear_cookies(name="shardlab_room")
+            profile.clear_cookies(name="shardlab_phone")
         page = profile.new_page()
         page.add_init_script(f"{ASKED};{script}")
         visits.append(page)

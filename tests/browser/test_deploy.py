@@ -1,7 +1,6 @@
 """Two servers behind HAProxy, and one of them is killed."""
 
 import os
-import secrets
 import shutil
 import signal
 import subprocess
@@ -14,7 +13,7 @@ import pytest
 
 from benchmarks.served import free_port, stop_server
 from benchmarks.visitor import Visitor
-from runtime.rooms import code_of
+from runtime.rooms import code_of, new_key
 from tests.browser.conftest import ROOT, press, settle
 
 VIEW = "comm_cost?model=llama-3-70b&tp=4&bill_scene=bench"
@@ -70,12 +69,11 @@ def at(url: str, server: str, path: str) -> Visitor:
     return Visitor(url, path, {"Cookie": "; ".join("=".join(one) for one in kept(url, server, path).items())})
 
 
-def gather(url: str, servers: list[str], key: str, home: str) -> None:
-    """A room on the wall of one server: phones of both send their predictions to it, and are ranks of its ring."""
+def gather(url: str, servers: list[str], key: str) -> None:
+    """A room on the wall of the server that its code names: phones of both vote in it and are ranks of its ring."""
     code = code_of(key)
     presides = f"room={code}&chair={key}&present=true"
-    kept(url, home, f"?{presides}")  # what a wall's browser asks for, so that the proxy knows
-    with at(url, home, f"pipeline_bubble?{QUESTION}&{presides}") as wall, ExitStack() as closing:
+    with at(url, servers[0], f"pipeline_bubble?{QUESTION}&{presides}") as wall, ExitStack() as closing:
         wall.press("ask_room")
         phones = [closing.enter_context(at(url, server, f"?room={code}")) for server in servers]
         for phone, guess in zip(phones, (15, 30), strict=True):
@@ -124,9 +122,9 @@ def test_a_killed_server_loses_its_visitors_to_the_other_with_their_view(pair, p
     assert len(set(servers)) == 2, "each visitor has a server of its own"
     assert [answered_by(url, server) for server in servers] == servers
     before = [(page.url, bars(page)) for page in pages]
-    keys = [secrets.token_hex(8) for _ in servers]
-    for key, home in zip(keys, servers, strict=True):
-        gather(url, servers, key, home)
+    keys = [new_key(name) for name in ("app1", "app2")]
+    for key in keys:
+        gather(url, servers, key)
     assert [told(url, servers, key) for key in keys] == [{False}, {False}]
     connected = [[], []]
     for page, sockets in zip(pages, connected, strict=True):

@@ -37,6 +37,7 @@ CONFIGURATIONS = ["haproxy.cfg", "replicas.cfg"]
 ASKED_FOR = set(re.findall(r"\$\{(\w+)}", "".join((DEPLOY / name).read_text() for name in CONFIGURATIONS)))
 HEALTH = "/_stcore/health"
 SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"
+ORIGINS = "SHARDLAB_ORIGINS"
 
 
 def held_to(given: dict, **needed: object) -> list[object]:
@@ -52,7 +53,8 @@ def test_compose_is_as_its_containers_need_it():
     assert restart == "unless-stopped"
     assert (DEPLOY / build["context"]).resolve() == ROOT
     assert (ROOT / build["dockerfile"]).samefile(DEPLOY / "Dockerfile")
-    assert told.keys() == {SECRET}
+    assert told.keys() == {SECRET, ORIGINS}
+    assert told[ORIGINS] == f"${{{ORIGINS}:-}}"
     assert told[SECRET].startswith(f"${{{SECRET}:?")
     assert deploy == {"replicas": 2, "resources": {"limits": {"memory": "1g"}}}
     types = {"image": str, "command": list, "environment": dict, "volumes": list, "ports": list}

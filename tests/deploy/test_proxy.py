@@ -3,6 +3,7 @@
 import http.client
 import os
 import random
+import re
 import secrets
 import signal
 import struct
@@ -22,6 +23,7 @@ import pytest
 
 from benchmarks.served import free_port
 from runtime.processes import tagged
+from runtime.rooms import CODE_LETTERS, LETTERS, LIFE_S, MOST_CODES, code_of, letter_of, new_key
 from tests.deploy.connections import DEPLOY, PATH, connected, is_served, needs_haproxy, wait_until
 from tests.paths import CLOSED, FILES, written
 from tests.yaml_here import read
@@ -60,21 +62,48 @@ def gone(name: str, tag: str, within_s: float = 120.0) -> bool:
 
 
 def test_a_rooms_visitors_come_to_the_process_that_it_is_in(tmp_path):
-    """Four processes: whoever has the code comes to the one of whoever has the key, whatever cookie it has."""
+    """Four processes, each told its name: a code that it makes leads to it, whoever asked for what before."""
     with four_processes(tmp_path) as address:
         homes = {}
-        while len(homes) < 2:
+        while len(homes) < 4:
             home, cookie = visited(address)
             homes[home] = cookie
-        (first, own), (_, other) = homes.items()
-        assert visited(f"{address}/?room=CDFGHJ&chair=1", own)[0] == first
-        for query, cookie in (("room=CDFGHJ", ""), ("room=cdfghj", ""), ("room=CDFGHJ", other)):
-            home, kept = visited(f"{address}/?{query}", cookie)
-            assert home == first
-            assert visited(f"{address}/_stcore/stream", kept)[0] == first, "a websocket's address has no code"
-        assert visited(f"{address}/?room=CDFGHJ&chair=1", other)[0] != first
-        assert visited(f"{address}/?room=CDFGHJ")[0] == first
-        assert len({visited(f"{address}/?room=FFFFFF")[0] for _ in range(8)}) > 1
+        for home, name in homes.items():
+            own = code_of(new_key(home.partition(" ")[2]))
+            for _ in range(20):  # made-up rooms, keys and orders bind nothing
+                visited(f"{address}/?room={code_of(new_key('app1'))}&chair={secrets.token_hex(8)}", name)
+                visited(f"{address}/?room={own}&chair=1", homes[min(homes)])
+            for query in (f"room={own}", f"room={own.lower()}&chair=1", f"a=b&room=%{ord(own[0]):x}{own[1:]}"):
+                for cookie in ("", *homes.values()):
+                    came, kept = visited(f"{address}/?{query}", cookie)
+                    assert came == home
+                    assert visited(f"{address}/_stcore/stream", kept)[0] == home, (
+                        "a websocket's address has no code"
+                    )
+        assert visited(address, homes[home])[0] == home, "who names no room stays"
+        assert len({visited(f"{address}/?room={room}")[0] for room in ("9AAAAAAA", "CDFGHJ") for _ in range(8)}) > 1
+
+
+def test_who_says_that_it_is_a_server_is_not_believed(tmp_path):
+    with four_processes(tmp_path) as address:
+        request = urllib.request.Request(address, headers={"X-Shardlab-Server": "app99"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert b"app99" not in answer.read()
+
+
+def test_the_proxy_has_a_server_for_each_letter_of_a_code():
+    rules = re.findall(
+        r"use-server (app\d+) if { var\(txn.room\) -m beg (\S) }", (DEPLOY / "replicas.cfg").read_text()
+    )
+    assert [letter_of(name) for name, _ in rules] == [letter for _, letter in rules] == list(LETTERS)
+    assert [letter_of(name) for name in ("", "app0", "app24", "app01", "app-1", "x")] == [LETTERS[0]] * 6
+
+
+def test_no_code_is_guessed_in_two_hours_at_the_rate_that_one_address_is_let_through():
+    """Visits in ten seconds, codes a visit, and the time that a room lives without a vote."""
+    rate = re.search(r"SHARDLAB_VISITS_OF_ONE-(\d+)", (DEPLOY / "haproxy.cfg").read_text())[1]
+    tries = int(rate) / 10 * LIFE_S * MOST_CODES
+    assert tries / len(LETTERS) ** (CODE_LETTERS - 1) < 1e-3
 
 
 class Process(BaseHTTPRequestHandler):
@@ -83,7 +112,8 @@ class Process(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        said = str(self.server.server_port).encode() if "large" not in self.path else bytes(LARGE)
+        own = self.headers["X-Shardlab-Server"] or ""
+        said = f"{self.server.server_port} {own}".encode() if "large" not in self.path else bytes(LARGE)
         self.send_response(200)
         self.send_header("Content-Length", str(len(said)))
         self.end_headers()
@@ -158,14 +188,14 @@ def test_a_file_that_nobody_takes_is_given_up_at_the_proxy(tmp_path):
 
 
 class Names(BaseRequestHandler):
-    """A cluster's DNS: one name, which is whole, has 32 addresses; an answer is as long as the question allows."""
+    """A cluster's DNS: one name, which is whole, has 23 addresses; an answer is as long as the question allows."""
 
     def handle(self):
         asked, socket = self.request
         name, rest = asked[12:].split(b"\0", 1)
         question = asked[12 : 12 + len(name) + 5]
         known = b"".join(bytes([len(part)]) + part for part in self.server.name.encode().split(b"."))
-        found = [127 << 24 | last for last in range(1, 33)] if (name, rest[:2]) == (known, b"\0\1") else []
+        found = [127 << 24 | last for last in range(1, 24)] if (name, rest[:2]) == (known, b"\0\1") else []
         records = b"".join(struct.pack("!HHHIHI", 0xC00C, 1, 1, 5, 4, address) for address in found)
         longest = struct.unpack("!H", rest[7:9])[0] if asked[11] else 512
         cut = len(question) + len(records) + 12 > longest
@@ -199,7 +229,7 @@ def test_the_proxy_of_a_cluster_finds_as_many_pods_as_it_has_room_for(tmp_path):
             replicas = replicas.replace(here, put)
         cookies = set()
         with proxied(tmp_path, (DEPLOY / "haproxy.cfg").read_text(), replicas, SHARDLAB_APP=name) as address:
-            wait_until(lambda: cookies.add(visited(address)[1]) or len(cookies) == 32)
+            wait_until(lambda: cookies.add(visited(address)[1]) or len(cookies) == 23)
         for server in (names, pods):
             server.shutdown()
 
@@ -214,9 +244,11 @@ def four_processes(folder, times=MappingProxyType({}), **bounds):
     processes = [ThreadingHTTPServer(("127.0.0.1", 0), Process) for _ in range(4)]
     for process in processes:
         threading.Thread(target=process.serve_forever, args=(0.02,), daemon=True).start()
-    servers = "\n".join(f"    server app{p.server_port} 127.0.0.1:{p.server_port}" for p in processes)
+    each = enumerate(processes, 1)
+    servers = "\n".join(f"    server app{number} 127.0.0.1:{process.server_port}" for number, process in each)
     shared = (DEPLOY / "replicas.cfg").read_text().partition("backend servers\n")[2]
-    own = "\n".join(line for line in shared.splitlines() if "server-template" not in line)
+    others = ("server-template", *(f"use-server app{number} " for number in range(5, 24)))
+    own = "\n".join(line for line in shared.splitlines() if not line.strip().startswith(others))
     try:
         with proxied(folder, rules, f"backend servers\n{own}\n{servers}\n", **bounds) as address:
             yield address

@@ -75,11 +75,66 @@ def answered(app, method, sends):
         async def send(message):
             told.extend([message["status"]] if message["type"] == "http.response.start" else [])
 
-        scope = {"type": "http", "method": method, "headers": []}
+        scope = {"type": "http", "method": method, "headers": [], "query_string": b""}
         await asyncio.gather(*(app(scope, sends, send) for _ in range(5)))
 
     asyncio.run(ask())
     return sorted(told)
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        (b"https://labs.example.org", 0),
+        (b"HTTPS://Labs.Example.org", 0),
+        (b"http://labs.example.org", 403),
+        (b"https://labs.example.org.evil.net", 403),
+        (b"https://labs.example.org:444", 403),
+        (b"null", 403),
+        (b"", 403),
+        (None, 0),
+    ],
+)
+def test_a_visit_comes_from_a_name_that_the_operator_gave(monkeypatch, origin, status):
+    """Whatever it says that the server is called: so does a page whose name was made to lead here."""
+    monkeypatch.setattr(server, "ORIGINS", frozenset({"https://labs.example.org"}))
+    monkeypatch.setattr(operators, "_write", lambda *_, **__: None)
+    came = []
+
+    async def app(scope, receive, send):
+        came.append(scope)
+
+    async def send(message):
+        assert message.get("status", status) == status
+
+    headers = [
+        (b"host", (origin or b"").rpartition(b"/")[2]),
+        *([(b"origin", origin)] if origin is not None else []),
+    ]
+    asyncio.run(server.Bounded(app)({"type": "websocket", "headers": headers}, None, send))
+    assert len(came) == (status == 0)
+
+
+def test_who_opens_a_room_s_address_gets_a_name_once(monkeypatch):
+    async def page(scope, receive, send):
+        await PlainTextResponse("read")(scope, receive, send)
+
+    def given(query, *cookies):
+        told = []
+
+        async def send(message):
+            told.append(message)
+
+        headers = [(b"cookie", cookie.encode()) for cookie in cookies]
+        scope = {"type": "http", "method": "GET", "path": "/", "query_string": query, "headers": headers}
+        asyncio.run(server.Bounded(page)(scope, None, send))
+        return [value.decode() for name, value in told[0]["headers"] if name == b"set-cookie"]
+
+    (cookie,) = given(b"room=CDFGHJKL")
+    assert cookie.endswith("HttpOnly; SameSite=Lax")
+    assert given(b"room=CDFGHJKL", cookie.partition(";")[0]) == []
+    assert len({*given(b"room=CDFGHJKL"), *given(b"room=CDFGHJKL", f"{cookie.partition(';')[0]}0"), cookie}) == 3
+    assert given(b"tp=4") == []
 
 
 def test_bodies_that_never_end_are_few_at_once_and_given_up(monkeypatch):
@@ -263,7 +318,7 @@ def test_a_visit_is_let_in_when_what_the_first_page_imports_is_there(monkeypatch
 
     async def come_meanwhile():
         server._importing.start()
-        coming = asyncio.create_task(server.Bounded(visit)({"type": "websocket"}, None, None))
+        coming = asyncio.create_task(server.Bounded(visit)({"type": "websocket", "headers": []}, None, None))
         await asyncio.sleep(0)
         steps.append("imported")
         imports.set()

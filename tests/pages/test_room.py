@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from runtime import reach
 from runtime.rooms import ROOMS, Tally, code_of
 from ui.course.pages import entry
-from ui.room import poll
+from ui.room import phones, poll
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 
@@ -126,6 +126,36 @@ def test_a_reload_is_the_voter_that_its_browser_kept_and_no_other(wall, monkeypa
         poll.recall({"room": code, "name": kept})
         assert poll.voter() == kept
         assert ROOMS.tallies(code) == (Tally(((30.0, 1),)),)
+
+
+def test_a_visit_asks_for_so_many_codes_and_no_more(wall):
+    """Each visit, whose number the proxy bounds: a code is none that somebody finds by trying."""
+    code = wall.query_params["room"]
+    guesser = opened("pipeline_bubble", pipe_scene="question", room="C" * 8)
+    for letter in "DFGHJKLM":
+        assert "There is no room" in text_of(guesser).replace("\\", "") or letter > "J"
+        guesser.query_params["room"] = letter * 8
+        guesser.run()
+    guesser.query_params["room"] = code
+    guesser.run()
+    assert "goes to the room" not in text_of(guesser)
+    said_in(guesser, 15)
+    assert ROOMS.tallies(code)[0].voters == 0
+    assert f"Sent to the room {code}" in said_in(opened("pipeline_bubble", pipe_scene="question", room=code), 15)
+
+
+def test_the_tabs_of_a_browser_have_one_vote_and_a_made_up_name_has_none(wall, monkeypatch):
+    code = wall.query_params["room"]
+    cookies = {}
+    monkeypatch.setattr("streamlit.runtime.context.ContextProxy.cookies", property(lambda _: cookies))
+    kept = phones.new_cookie().partition(";")[0].partition("=")[2]
+    name, _, signed = kept.partition(".")
+    for cookie in (kept, kept, f"{'0' * 16}.{signed}", f"{name}.{'0' * 32}", name, ""):
+        cookies[phones.COOKIE] = cookie
+        said_in(opened("pipeline_bubble", pipe_scene="question", room=code), 15)
+        (tally,) = ROOMS.tallies(code)
+        assert tally.voters == 1 if cookie == kept else tally.voters > 1
+    assert tally.voters == 1 + 4, "a visit whose name was not given votes under its own"
 
 
 def test_the_short_address_leads_to_what_the_room_is_asked(wall):

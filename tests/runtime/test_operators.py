@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import time
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -91,6 +92,7 @@ def test_a_refused_paste_is_a_line_and_no_word_of_it(lines):
 def test_the_last_minute_is_its_owners_alone_to_read(tmp_path, lines, capsys):
     with operators.rerun("comm_cost"):
         pass
+    tmp_path.chmod(0o700)
     operators._keep(tmp_path / f"shardlab-status-{os.getpid()}.json", operators._minute.told())
     (file,) = tmp_path.iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
@@ -103,7 +105,7 @@ def test_the_last_minute_is_its_owners_alone_to_read(tmp_path, lines, capsys):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"at_s": -200}, "stuck"),
+        ({"up_s": -200}, "stuck"),
         ({"p95_ms": 5_000}, "slow"),
         ({"faults": 2}, "2 faults"),
         ({"busy": 1}, "1 busy"),
@@ -111,10 +113,77 @@ def test_the_last_minute_is_its_owners_alone_to_read(tmp_path, lines, capsys):
     ],
 )
 def test_a_server_that_is_not_well_says_what_it_suffers_from(changed, said):
-    well = {"at_s": 0, "p95_ms": 90, "faults": 0, "busy": 0, "full": 0}
+    well = {"up_s": 0, "p95_ms": 90, "faults": 0, "busy": 0, "full": 0}
     assert operators.ailments(well, 60) == []
-    (ailment,) = operators.ailments({**well, **changed}, 0)
+    (ailment,) = operators.ailments({**well, **changed}, 1)
     assert said in ailment
+
+
+SPOILED = {
+    "a link to another's": lambda path: path.symlink_to("/etc/passwd"),
+    "a pipe that nobody writes to": os.mkfifo,
+    "a folder": Path.mkdir,
+    "without an end": lambda path: path.write_text('{"pid": 1, "at_s": ' + "9" * 10_000_000),
+    "nested": lambda path: path.write_text("[" * 4_000),
+    "no text": lambda path: path.write_bytes(b"\xff\x00"),
+    "a list": lambda path: path.write_text("[1]"),
+    "a text for a number": lambda path: path.write_text(json.dumps({**MINUTE, "pid": "/../../etc"})),
+    "a mapping": lambda path: path.write_text(json.dumps({**MINUTE, "faults": {"a": "\x1b]0;"}})),
+    "of infinity": lambda path: path.write_text(json.dumps({**MINUTE, "pid": float("inf")})),
+    "nothing": Path.touch,
+}
+MINUTE = {"pid": os.getpid(), "up_s": -1e9, "p95_ms": 0, "faults": 0, "busy": 0, "full": 0}
+
+
+@pytest.mark.parametrize("kind", SPOILED)
+def test_a_file_of_any_kind_where_a_servers_minute_stands_is_no_server(tmp_path, kind, capsys):
+    tmp_path.chmod(0o700)
+    SPOILED[kind](tmp_path / "shardlab-status-1.json")
+    assert operators.main(tmp_path) == 1
+    assert capsys.readouterr().out == ""
+
+
+def test_a_folder_that_others_may_write_or_that_is_a_link_is_neither_read_nor_written(
+    tmp_path, monkeypatch, capsys
+):
+    """Whoever may write into the temporary folder once had the operator read what it liked."""
+    folder, link = tmp_path / "folder", tmp_path / "link"
+    folder.mkdir()
+    (folder / f"shardlab-status-{os.getpid()}.json").write_text(json.dumps(MINUTE))
+    link.symlink_to(folder)
+    for place, mode in ((folder, 0o777), (folder, 0o750), (folder, 0o705), (link, 0o700)):
+        folder.chmod(mode)
+        assert operators.main(place) == 1
+        monkeypatch.setattr(operators, "_watched", [])
+        operators.watch(place)
+    assert capsys.readouterr().out == ""
+    assert len([*folder.iterdir()]) == 1
+    folder.chmod(0o700)
+    operators.main(folder)
+    assert "stuck" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("jump_s", [-1e7, 1e7])
+def test_a_clock_that_is_set_makes_no_server_stuck_and_no_stuck_one_well(tmp_path, monkeypatch, capsys, jump_s):
+    path, began_s, up_s = tmp_path / f"shardlab-status-{os.getpid()}.json", time.time(), time.monotonic()
+    tmp_path.chmod(0o700)
+    operators._keep(path, MINUTE_TOLD)
+    monkeypatch.setattr(operators.time, "time", lambda: began_s + jump_s)
+    assert operators.main(tmp_path) == 0
+    monkeypatch.setattr(operators.time, "monotonic", lambda: up_s + 200)
+    assert operators.main(tmp_path) == 1
+    assert "stuck" in capsys.readouterr().out
+
+
+MINUTE_TOLD = {"p95_ms": 0, "faults": 0, "busy": 0, "full": 0}
+
+
+def test_the_folder_is_made_for_its_owner_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(operators, "temporary_folder", lambda: tmp_path)
+    monkeypatch.setattr(operators, "_watched", [])
+    operators.watch(minute_s=3_600.0)
+    (folder,) = tmp_path.iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_without_a_server_health_is_no_yes(tmp_path):

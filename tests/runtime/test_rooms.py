@@ -8,7 +8,19 @@ from hypothesis import strategies as st
 
 from core.text.question import heaps
 from runtime import rooms
-from runtime.rooms import LIFE_S, MOST_QUESTIONS, MOST_ROOMS, MOST_VOTERS, Question, Rooms, code_of, pass_of
+from runtime.rooms import (
+    CODE_LETTERS,
+    LETTERS,
+    LIFE_S,
+    MOST_QUESTIONS,
+    MOST_ROOMS,
+    MOST_VOTERS,
+    Question,
+    Rooms,
+    code_of,
+    new_key,
+    pass_of,
+)
 
 BUBBLE = Question("pipeline_bubble", "question", 30.4)
 
@@ -168,9 +180,33 @@ def test_a_room_that_nobody_voted_in_makes_place_for_the_next(clock, open_rooms)
         open_rooms.ask(str(number), BUBBLE)
         if number != 3:
             open_rooms.vote(code_of(str(number)), BUBBLE, "ada", number)
+    clock.now_s += rooms.SEEN_S
     assert open_rooms.ask("one more", BUBBLE)
     assert open_rooms.asked(code_of("3")) is None
     assert open_rooms.asked(code_of("4")) is not None
+
+
+def test_rooms_made_up_without_end_take_the_place_of_none_whose_wall_is_there(clock, open_rooms):
+    """1,200 of them once took the place of a room that had just been opened and waited for its first voter."""
+    assert open_rooms.ask("lecture", BUBBLE)
+    for number in range(1_200):
+        clock.now_s += 1
+        open_rooms.ask(f"made up {number}", BUBBLE)
+        assert open_rooms.presides("lecture")  # as a wall that is drawn every few seconds
+        assert open_rooms.asked(code_of("lecture")) is not None
+    clock.now_s += rooms.SEEN_S + 1
+    for number in range(MOST_ROOMS):
+        open_rooms.ask(f"another {number}", BUBBLE)
+    assert open_rooms.asked(code_of("lecture")) is None, "its wall has gone, and nobody voted"
+
+
+def test_a_code_begins_with_its_servers_letter_and_tells_nothing_else_of_its_key():
+    keys = [new_key(f"app{number}") for number in range(1, 24) for _ in range(20)]
+    codes = [code_of(key) for key in keys]
+    assert len({*codes}) == len(keys)
+    assert [code[0] for code in codes] == [key[0] for key in keys]
+    assert all({*code} <= {*LETTERS} and len(code) == CODE_LETTERS for code in codes)
+    assert sum(code[1:] in key for code, key in zip(codes, keys, strict=True)) == 0
 
 
 def test_threads_that_vote_at_once_lose_nothing(open_rooms):

@@ -209,6 +209,22 @@ def test_a_hung_rank_is_ended_after_the_silence_it_is_allowed():
     assert processes(run) == []
 
 
+@pytest.mark.parametrize("mode", ["beat", "compute", "together"])
+def test_a_process_that_is_stopped_is_told_however_long_a_run_may_be_silent(mode, monkeypatch):
+    """A rank while it steps, or computes beside others that get on: told well before 600 s."""
+    monkeypatch.setattr(torchrun, "STOPPED_S", 3.0)
+    with start(stub(mode, 600, silence_s=600, wall_s=600)) as run:
+        watch_until(run, "world")
+        os.kill(rank_process(run, 1), signal.SIGSTOP)
+        began_s = time.monotonic()
+        for _ in run.watch():
+            pass
+    assert time.monotonic() - began_s < 30
+    assert run.outcome.status == "silent"
+    assert "nothing was heard for 3 s" in run.outcome.message
+    assert processes(run) == []
+
+
 @pytest.mark.parametrize("mode", ["beat", "compute"])
 def test_a_run_that_gets_on_without_a_word_is_not_ended_as_silent(mode):
     """Six seconds between two lines where two are allowed: ranks step on, or are still starting."""

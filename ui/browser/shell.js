@@ -1,5 +1,5 @@
 // What the browser has to know of the shell: keys, focus, what is said of a change, and links within the course.
-// Mounted once a visit; `data` is { said, present, keys, lang, streamlit, shared, path, presides, voter, first, view, reads, wall, dark }.
+// Mounted once a visit; `data` is { said, present, keys, lang, streamlit, shared, path, voter, first, view, reads, wall, dark }.
 
 const PHONE_PX = [600, 480]; // a screen narrower or lower than this is a phone's, upright or on its side
 const WRITTEN_IN = 'input:not([type=range], [type=radio], [type=checkbox]), textarea, [contenteditable=true], [role=combobox]';
@@ -9,7 +9,7 @@ const CLOCK_MS = 5000;
 const IN_COURSE = '.course :is(a, button)';
 const STREAMLITS_OWN = ['embed', 'embed_options'];
 const TURNS = { n: 1, b: -1, PageDown: 1, PageUp: -1 };
-let now = { said: '', present: false, keys: true, shared: [], path: '', presides: '' };
+let now = { said: '', present: false, keys: true, shared: [], path: '' };
 let last = null;
 let ask = () => {};
 
@@ -138,21 +138,13 @@ function onSkip(event) {
   column.focus({ preventScroll: true });
 }
 
-// A proxy before several servers notes by this request which of them the room is in, and again where it may have forgotten.
-function nameRoom() {
-  if (now.presides) fetch(`${location.pathname}?room=${now.presides}&chair=1`).catch(() => {});
-}
-
 // A visitor whose server is gone is connected to one that has not run the page yet, and that would lose the next press.
 function watchTheConnection() {
   const app = find('[data-testid="stApp"]');
   let before = app.dataset.testConnectionState;
   new MutationObserver(() => {
     const state = app.dataset.testConnectionState;
-    if (state === 'CONNECTED' && before !== state) {
-      ask();
-      nameRoom();
-    }
+    if (state === 'CONNECTED' && before !== state) ask();
     before = state;
   }).observe(app, { attributeFilter: ['data-test-connection-state'] });
 }
@@ -204,9 +196,7 @@ export default function ({ data, parentElement, setStateValue }) {
   // a projected link on a phone is the same page, for reading
   if (data.present && !now.present && (innerWidth <= PHONE_PX[0] || innerHeight <= PHONE_PX[1])) press('.st-key-go_present');
   if (now.view && data.view && data.view !== now.view) find('[data-testid="stMain"]').scrollTop = 0; // another scene begins at its top
-  const isOpened = data.presides !== now.presides;
   now = data;
-  if (isOpened) nameRoom();
   tellElapsed();
   Object.assign(wall, { known: JSON.stringify(data.wall), tell: (seen) => setStateValue('wall', seen) });
   watchWall(data.present);

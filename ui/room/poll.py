@@ -14,12 +14,12 @@ from core.text.question import heaps
 from runtime import content
 from runtime.prose import said
 from runtime.quantities import form, plain
-from runtime.rooms import MOST_VOTES, ROOMS, Question, Tally, code_of
+from runtime.rooms import MOST_CODES, MOST_VOTES, ROOMS, Question, Tally, code_of, new_key
 from ui import address
 from ui.course.pages import entry
 from ui.players.still import still
 from ui.prose import escape
-from ui.room import way_in
+from ui.room import phones, way_in
 from ui.room.drawing import code_svg, width_px
 from ui.room.line import Line
 from ui.shortcuts import shortcut
@@ -30,7 +30,6 @@ ROOM, CHAIR = "room", "chair"
 """The code and the key, in the address of every page."""
 
 VOTER = "_voter"
-
 REFRESH_S, FOLLOW_S = 2.0, 4.0
 """How often a wall counts its votes, and a phone looks where the wall has gone."""
 NAMED = 3
@@ -39,6 +38,8 @@ NAMED = 3
 _PLAIN = re.compile(r"[\w.,:+%-]{1,80}", re.ASCII)
 _NAME = re.compile(r"[0-9a-f]{16}", re.ASCII)
 _AT = "_at_the_question"
+_TRIED = "_codes"
+SERVER = "X-Shardlab-Server"  # the proxy tells each request which one it is
 _GIVEN = ("guess", "revealed")
 
 
@@ -48,7 +49,15 @@ def word(name: str, **fields: object) -> str:
 
 def code() -> str:
     """Return the code of the room that this visit is in, if it is in one."""
-    return visit().room.strip().upper()
+    return _tried(visit().room)
+
+
+def _tried(text: str) -> str:
+    """Return the code that a text is; none once this visit has asked for as many as it may, for it is guessing."""
+    tried = st.session_state.setdefault(_TRIED, [])
+    if (found := text.strip().upper()) not in tried and len(tried) < MOST_CODES:
+        tried.append(found)
+    return found if found in tried else ""
 
 
 def presides() -> bool:
@@ -60,7 +69,7 @@ def presides() -> bool:
 def open_key() -> None:
     """Give this visit a key to a room of its own, if it has none."""
     if not presides():
-        key = secrets.token_hex(8)
+        key = new_key(str(st.context.headers.get(SERVER)))
         address.write({CHAIR: key, ROOM: code_of(key)})
 
 
@@ -74,7 +83,7 @@ def join(path: str) -> None:
     """Who comes by the short address, which names no page, begins where the room is; who reads the notes, there."""
     if path or address.is_open() or "notes" in st.query_params:
         return
-    asked = ROOMS.asked(st.query_params.get(ROOM, "").strip().upper())
+    asked = ROOMS.asked(_tried(st.query_params.get(ROOM, "")))
     if asked:
         kept = {name: st.query_params[name] for name in (ROOM, "lang") if name in st.query_params}
         st.switch_page(entry(asked.question.stem).path, query_params={**dict(asked.address), **kept})
@@ -101,7 +110,7 @@ def button(line: Line, revealed: bool) -> Callable[[], object] | None:
 
 
 def call_to(question: Question) -> None:
-    """Open a room, if this visit presides over none, and have it at a question. For a button's `on_click`."""
+    """Have this visit's room, opened if need be, at a question. For a button's `on_click`."""
     address.press()
     open_key()
     page = entry(question.stem)
@@ -211,7 +220,7 @@ def _sent(question: Question, guess: int | None, revealed: bool, language: str) 
 
 
 def _keep(question: Question, guess: int) -> None:
-    ROOMS.vote(code(), question, voter(), guess)
+    ROOMS.vote(code(), question, ballot(), guess)
 
 
 def _told(question: Question, guess: int | None, revealed: bool) -> str:
@@ -224,10 +233,10 @@ def _told(question: Question, guess: int | None, revealed: bool) -> str:
         return "over"
     if guess is None:
         return "waits"
-    *before, now = ROOMS.said(code(), voter()) or (None,)
+    *before, now = ROOMS.said(code(), ballot()) or (None,)
     if now is None and guess in before:
         return "anew"
-    return "sent" if now == guess or ROOMS.vote(code(), question, voter(), guess) else "over"
+    return "sent" if now == guess or ROOMS.vote(code(), question, ballot(), guess) else "over"
 
 
 def is_at(question: Question) -> bool:
@@ -239,6 +248,11 @@ def is_at(question: Question) -> bool:
 def arrive() -> None:
     """This visit is where its room is: it needs no way there."""
     st.session_state[_AT] = True
+
+
+def ballot() -> str:
+    """Return under which name this visit votes: its browser's, which all its tabs have; else its own."""
+    return phones.name_of(str(st.context.cookies.get(phones.COOKIE))) or voter()
 
 
 def voter() -> str:
