@@ -114,12 +114,58 @@ def turn(page: Any, to: str) -> None:
     page.locator(f".st-key-{to} button, .st-key-{to}_page button").first.dispatch_event("click")
 
 
-def screens(page: Any) -> Iterator[bytes]:
-    """Every screen of a projected scene, as a PNG each."""
+def screens(page: Any, most: int = 0) -> Iterator[bytes]:
+    """Every screen of a projected scene, as a PNG each; of its players up to `most` stops, where that is given."""
     count = re.search(r"/(\d+)", page.evaluate(SCREEN))
     for at in range(int(count[1]) if count else 1):
         if at:
             before = page.evaluate(SCREEN)
             turn(page, "next")
             page.wait_for_function(f"before => {SCREEN} !== before", arg=before)
+        if most:
+            yield from frames(page, most)
+        else:
+            yield picture(page)
+
+
+PLAYERS = 'figure[data-controls="true"][data-stop]'
+STEP = """(figure, by) => {
+    figure.querySelector(by < 0 ? 'button.back' : 'button.on').click();
+    return Number(figure.dataset.stop);
+}"""
+MOST_STOPS = 400
+
+
+def frames(page: Any, most: int) -> Iterator[bytes]:
+    """A screen as a PNG a stop of each of its players, in turn; of one with more than `most` stops, both its ends.
+
+    `most` of 1 is the last stop alone.
+    """
+    playing = [player for player in page.locator(PLAYERS).all() if _is_on_screen(page, player)]
+    last = [_stepped(player, 1, MOST_STOPS) for player in playing]
+    if most == 1 or not playing:
         yield picture(page)
+        return
+    for player in playing:
+        _stepped(player, -1, MOST_STOPS)
+    yield picture(page)
+    for player, end in zip(playing, last, strict=True):
+        by = 1 if end < most else MOST_STOPS
+        for _ in range(end if end < most else 1):
+            _stepped(player, 1, by)
+            yield picture(page)
+
+
+def _stepped(player: Any, by: int, times: int) -> int:
+    """The stop where a player stands after so many steps, fewer where it has come to its end."""
+    at = -1
+    for _ in range(times):
+        before, at = at, player.evaluate(STEP, by)
+        if at == before:
+            break
+    return int(at)
+
+
+def _is_on_screen(page: Any, player: Any) -> bool:
+    box = player.bounding_box() if player.is_visible() else None
+    return box is not None and box["y"] < page.viewport_size["height"] and box["y"] + box["height"] > 0

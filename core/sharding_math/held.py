@@ -44,7 +44,7 @@ class Held(np.ndarray):
                 _listed(held),
                 "hold one of these values each: only a collective or a message brings them together",
             )
-        if ufunc is np.matmul:
+        if ufunc in (np.matmul, np.multiply):  # the reference adds products up in a stated order
             _note_met(inputs)
         if out is not None:
             options["out"] = tuple(_plain(one) for one in out)
@@ -125,9 +125,9 @@ def _note_met(inputs: Sequence[Any]) -> None:
             continue
         width = whole.cut_shape[1]
         for other in inputs:
-            cut = type(other) is np.ndarray and other.ndim == 2 and other.size > 1 and other.shape[1] < width
+            cut = type(other) is np.ndarray and other.ndim > 1 and other.size > 1 and other.shape[-1] < width
             if cut and other.strides[0] == width * other.itemsize:  # a row of it is part of a row with all of them
-                whole.met.append(f"{other.shape[1]} of {width}")
+                whole.met.append(f"{other.shape[-1]} of {width}")
 
 
 def _named(ufunc: Any, inputs: Sequence[Any], error: ValueError) -> ValueError:

@@ -53,7 +53,9 @@ def _offer(path: str) -> None:
     asked = {NOTES: "true", PATH: path, poll.ROOM: poll.code(), FOLLOW: pass_of(visit().chair)}
     found = way_in.addresses(asked)
     if not found:
-        st.markdown(poll.word("join.nobody"))
+        st.markdown(
+            f"{poll.word('join.nobody')} {said(NOTES, 'offered.here', address=way_in.typed([way_in.here(asked)]))}"
+        )
         return
     st.markdown(said(NOTES, "offered", address=way_in.typed(found)))
     if (modules := way_in.code_of(found[0])) is not None:

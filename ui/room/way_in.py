@@ -1,7 +1,7 @@
 """The way into a room, or to its notes, for another device: an address to type, and a code to point a phone at."""
 
 from collections.abc import Mapping
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
 import streamlit as st
 
@@ -20,6 +20,11 @@ def addresses(query: Mapping[str, str]) -> list[str]:
     if is_local() and stranger:
         return []  # who comes from elsewhere and says localhost is told nothing of this machine's networks
     return [f"{root}?{asked}" for root in reach.roots_for_others(url, st.get_option("server.address"))[:SHOWN]]
+
+
+def here(query: Mapping[str, str]) -> str:
+    """This app's address with a query, as this visit reaches it."""
+    return f"{urljoin(st.context.url or '', '.')}?{urlencode(query)}"
 
 
 def is_local() -> bool:
