@@ -83,7 +83,7 @@ def sent(folder, rng, name, number, login):
         with zipfile.ZipFile(folder / "class" / f"{login}@x.edu" / "mine.zip", "w") as archive:
             for file, data in files.items():
                 archive.writestr(file, data)
-    code_points = {"idle": 0, "hostile": 0, "wrong task": 35}.get(kind, 40)
+    code_points = {"idle": 0, "hostile": 0, "wrong task": 40 - BILL.tasks[4].points}.get(kind, 40)
     return float(code_points + (0 if kind == "no answers" else 60))
 
 
