@@ -209,7 +209,7 @@ def test_a_plan_whose_sums_cross_nodes_says_how_far_such_sums_were_off(capsys):
     tcp = remark("placement.across_tcp", far=FAR)
     assert "charged 92.0 µs a sum besides, by one published time" in said
     told = worded(remark("placement.across_group", crossing="", held=HELD, tcp=tcp, wait_s=0, elsewhere_s=0))
-    assert ", and over plain TCP, as here, sums took up to 4.5 times as long as that." in told
+    assert ", and over plain TCP, as here, all-reduces took up to 4.5 times as long." in told
 
 
 SERVED = ("--model", "llama-3-70b", "--gpu", "h100", "--gpus-per-node", "8", "--nodes", "1")
