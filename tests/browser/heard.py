@@ -151,7 +151,7 @@ ASKED = """- main:
   - button "Copy Vega-Lite spec"
   - button "Fullscreen"
   - img "Speed of a token, in per cent of one GPU's"
-  - paragraph: /Never tested here.+data-sheet time.+/
+  - paragraph: /Not timed.+data-sheet lower bound.+/
   - button /Back.+/
   - button /Reveal.+/
   - button /Next. See it.+/

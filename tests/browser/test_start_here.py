@@ -24,7 +24,7 @@ def test_a_term_tells_its_definition_by_pointer_and_by_keyboard(app, open_page):
     word.focus()
     page.keyboard.press("Tab")
     assert told(page) == [
-        "What joins two ranks; it has a latency, which is paid once for each message, and a bandwidth."
+        "The connection of two ranks, with a latency, paid once for each message, and a bandwidth."
     ]
     assert word.get_attribute("aria-describedby") == page.locator("[role=tooltip]").first.get_attribute("id")
     assert faults(page) == []

@@ -155,8 +155,8 @@ def test_a_slow_port_makes_a_prefills_ring_half_as_long_again_and_a_decodes_hard
 def test_another_gpu_flips_a_verdict_and_the_page_says_by_how_much():
     """0.386 ms beside 3.35 ms is 10.3 %; 6.82 ms beside 15.9 ms is 30.0 %."""
     said = text_of(opened(bill_scene="bench", bill_figure="gpus", bill_numbers=NAPKIN))
-    assert "H200 SXM 141 GB computes for 3.35 ms: NVLink becomes noticeable, 10.3 %" in said
-    assert "GeForce RTX 4090 24 GB computes for 15.9 ms: 10 GbE becomes noticeable, 30.0 %" in said
+    assert "H200 SXM 141 GB, 3.35 ms of compute: NVLink becomes noticeable, 10.3 %" in said
+    assert "GeForce RTX 4090 24 GB, 15.9 ms of compute: 10 GbE becomes noticeable, 30.0 %" in said
 
 
 def test_a_hop_halved_as_if_it_were_a_round_trip_flips_the_verdict():
@@ -171,8 +171,8 @@ def test_a_pasted_table_is_read_fitted_priced_and_offered_as_a_link():
     assert not at.exception
     said = text_of(at)
     assert "all_reduce between 8 ranks. Rows that add up: 18" in said.replace("*", "")
-    assert "An all-reduce of 8 KiB, read between two sizes, takes 16.0 µs" in said
-    assert "The step has 64 of them, which is 1.02 ms" in said
+    assert "An all-reduce of 8 KiB, interpolated between two sizes, takes 16.0 µs" in said
+    assert "The step has 64 of them: 1.02 ms" in said
     assert "own_1.203_279.5_0_8" in said
     assert {"Use as the link", "Use between nodes"} <= {button.label for button in at.button}
 
@@ -200,7 +200,7 @@ def test_an_own_link_in_the_address_is_one_of_the_scenarios_choices():
 
 def test_a_verdict_on_an_own_link_says_what_it_was_fitted_to():
     said = text_of(opened(link="own_0.55_409_3.2_8", tp=4, bill_revealed="true"))
-    assert "These numbers are fitted to your own table, measured with 8 ranks: at 4 it is an extrapolation." in said
+    assert "The link is fitted to your own table, measured with 8 ranks: at 4 it is an extrapolation." in said
 
 
 def test_two_tables_of_one_machine_tell_the_launch_from_the_hops():

@@ -158,7 +158,7 @@ def test_the_bench_solves_the_budget_at_and_under():
     assert "63" in text
     assert "64" in text
     between = text_of(opened(pipe_scene="bench", pipe_figure="against_m", pipe_budget=7, pipe_bench_p=5))
-    assert "no whole number lands on it" in between
+    assert "No whole number meets the budget exactly" in between
 
 
 def test_a_64_by_1024_run_is_on_the_bench():
@@ -256,7 +256,7 @@ def test_compositions_stand_beside_one_gpu():
     """Llama-3-8B, the labs' 8 ms: a pipe of eight gives a sequence its tokens no sooner."""
     at = opened(pipe_scene="bench", pipe_figure="tp_pp")
     text = text_of(at)
-    assert "a user alone would get a token every 8.00 ms" in text
+    assert "would give a user alone a token every 8.00 ms" in text
     assert "The deepest pipeline here, TP=1 PP=8, takes 8." in text
 
 
@@ -287,8 +287,8 @@ def test_without_a_file_of_ones_own_the_page_says_how_to_name_one():
 
 def test_a_hand_over_is_the_sum_of_what_stands_beside_it():
     whole, launch, hop, rate = re.search(
-        r"A hand-over takes (\S+) µs over .*?with (\S+) µs for a launch of its own and (\S+) µs for the hop, "
-        r"and the bytes cross at (\S+) GB/s",
+        r"A hand-over takes (\S+) µs over .*?with its own launch, (\S+) µs, and (\S+) µs for the hop. "
+        r"The bytes cross at (\S+) GB/s",
         re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", text_of(opened()))),
     ).groups()
     assert 2 * (float(launch) + float(hop) + 8.192 / float(rate)) == pytest.approx(float(whole), abs=0.06)

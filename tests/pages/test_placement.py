@@ -202,6 +202,6 @@ def test_the_planners_step_can_be_worked_out_from_the_plan_alone():
     """Lab 03 divides the data sheet's time; the plan says what it adds."""
     said = text(visit())
     itl_ms = float(re.search(r"Between two tokens\s+#### (\S+) ms", said)[1])
-    reached, layer_us = re.search(r"reaches (\d+) % of it and a plain layer takes (\S+) µs", said).groups()
+    reached, layer_us = re.search(r"reaches (\d+) % of it, plus (\S+) µs per layer", said).groups()
     comm_ms = float(re.search(r"(\S+) µs on NVLink", said)[1]) / 1e3
     assert 7.36 / 8 / (int(reached) / 100) + 32 * float(layer_us) / 1e3 + comm_ms == pytest.approx(itl_ms, rel=0.01)

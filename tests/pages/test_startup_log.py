@@ -40,7 +40,7 @@ def pasted(text: str) -> AppTest:
 def test_the_page_opens_on_an_example_that_agrees():
     app = visit()
     assert not app.exception
-    assert "Figures that are as predicted: 4; that are off: 0; that stay unexplained: 0." in said(app)
+    assert "Figures as predicted: 4; off: 0; unexplained: 0." in said(app)
     assert "7.1216 GiB" in tables(app)
 
 

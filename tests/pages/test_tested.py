@@ -32,7 +32,7 @@ def test_a_figure_of_a_bench_that_goes_by_the_data_sheet_says_so(stem, asked):
     at.switch_page(f"pages/{stem}.py")
     at.run()
     assert not at.exception
-    assert [mark.value for mark in at.markdown if "a floor and not a prediction" in mark.value]
+    assert [mark.value for mark in at.markdown if "lower bound" in mark.value]
 
 
 @pytest.mark.parametrize("stem", SHOWN)

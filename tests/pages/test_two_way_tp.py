@@ -67,7 +67,7 @@ def test_the_truth_is_the_recorded_slowdown_and_hidden_until_revealed():
 def test_the_weights_of_the_log_and_of_the_question_differ_by_the_row_that_is_added():
     """31 rows do not divide by 2, so one of 96 parameters is added."""
     text = text_of(opened(real_scene="count"))
-    assert "filled up to 32, which adds 96 parameters" in text
+    assert "fills them up to 32, which adds 96 parameters" in text
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -119,7 +119,7 @@ def test_a_public_server_shows_no_ledger_and_no_manifest(monkeypatch, tmp_path):
     monkeypatch.setattr(two_way_tp_paid, "BudgetGuard", lambda: ledger)
     text = text_of(opened(real_scene="build", real_build="a_paid_run")).replace("\\", "")
     assert "$1.25" not in text
-    assert "was not declared private" in text
+    assert "is not declared private" in text
 
 
 def test_three_figures_stand_on_the_bench_and_the_rest_under_more():
@@ -171,7 +171,7 @@ def test_the_checklist_reads_the_ledger_and_ends_with_terminating_before_committ
     ledger.record_actual("lab-02", 1.25)
     monkeypatch.setattr(two_way_tp_paid, "BudgetGuard", lambda: ledger)
     text = text_of(opened(real_scene="build", real_build="a_paid_run")).replace("\\", "")
-    assert "$1.25 is spent, and $3.75 may still be authorized" in text
+    assert "$1.25 spent, $3.75 left to authorize" in text
     assert text.index("Terminate it, check that it is gone") > text.index("--spin-up")
 
 

@@ -204,12 +204,12 @@ def test_a_plan_whose_sums_cross_nodes_says_how_far_such_sums_were_off(capsys):
     asked = "--model llama-3-70b --gpu a100-80gb-sxm --gpus-per-node 1 --nodes 2 --network ib-ndr --concurrency 1"
     assert [main([*asked.split(), "--slo-itl-ms", target]) for target in ("90", "40")] == [0, 3]
     said = capsys.readouterr().out
-    assert "A sum over nodes was held to 19 published tables" in said
+    assert "An all-reduce over nodes was checked against 19 published tables" in said
     assert "over plain TCP" not in said
     tcp = remark("placement.across_tcp", far=FAR)
-    assert "charged 92.0 µs a sum besides, by one published time" in said
+    assert "charged 92.0 µs more for each, by one published time" in said
     told = worded(remark("placement.across_group", crossing="", held=HELD, tcp=tcp, wait_s=0, elsewhere_s=0))
-    assert ", and over plain TCP, as here, sums took up to 4.5 times as long as that." in told
+    assert ", and over plain TCP, as here, all-reduces took up to 4.5 times as long." in told
 
 
 SERVED = ("--model", "llama-3-70b", "--gpu", "h100", "--gpus-per-node", "8", "--nodes", "1")

@@ -79,7 +79,7 @@ def test_a_schedule_that_holds_as_much_pays_nothing_for_its_order():
     first, second = (pairs.drawn(side, 2, with_path=False) for side in sides)
     assert first.most_held == second.most_held
     told = Prose(content.load("pipeline_bubble"), {"first": first, "second": second})
-    assert "neither pays" in told.text(words.held_block(first, second))
+    assert "neither order costs memory" in told.text(words.held_block(first, second))
 
 
 def test_the_bubble_is_said_to_depend_on_both_sizes():
