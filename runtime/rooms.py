@@ -6,7 +6,6 @@ a random name that a visit has in it, and no visitor's. Its learners may be the 
 is bounded, and gone when nobody has asked, voted or passed a chunk on for two hours.
 """
 
-import re
 import secrets
 import threading
 import time
@@ -89,9 +88,7 @@ class _Room:
 
 def letter_of(server: str) -> str:
     """The letter of a server, by the name that the proxy has for it: app1, app2; the first one's for any other."""
-    named = re.fullmatch(r"app(\d{1,2})", server, re.ASCII)
-    numbers = {f"{number + 1}": letter for number, letter in enumerate(LETTERS)}
-    return numbers.get(named[1], LETTERS[0]) if named else LETTERS[0]
+    return {f"app{number}": letter for number, letter in enumerate(LETTERS, 1)}.get(server, LETTERS[0])
 
 
 def new_key(server: str = "") -> str:

@@ -55,8 +55,6 @@ NO_VISITORS_TEXT = {
     ("runtime/plurals.py", "int(modulus)"): "a rule of a language",
     ("runtime/run_request.py", "int(port)"): "whoever starts the server says where ranks meet",
     ("runtime/versions.py", "int(one)"): "a version of an installed package",
-    ("runtime/processes.py", "int(fields[11])"): "what the system tells",
-    ("runtime/processes.py", "int(fields[12])"): "what the system tells",
     ("runtime/prose.py", "float(value)"): "a fraction that was computed",
     ("runtime/prose.py", "int(number)"): "a number that was computed",
     ("runtime/refusals.py", "int(bare.replace(',', ''))"): "at most thirty digits of a message, by its pattern",
