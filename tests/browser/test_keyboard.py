@@ -278,3 +278,25 @@ def test_a_reload_finds_a_player_where_it_was_left(app, open_page):
     page.reload()
     settle(page)
     page.locator("figure.player[data-stop='3']").wait_for()
+
+
+def test_tab_comes_into_a_row_of_choices_at_the_chosen_one_and_leaves_it_from_there(app, open_page):
+    page = open_page(f"{app}/pipeline_bubble?pipe_scene=see")
+    page.locator(".st-key-go_present button").focus()
+    came = []
+    for _ in range(4):
+        page.keyboard.press("Tab")
+        came.append(page.evaluate("[document.activeElement.role, document.activeElement.ariaChecked]"))
+    assert came[:3] == [["radio", "true"]] * 3, "the scenes, the stages, the microbatches"
+    assert came[3][0] != "radio"
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate("document.activeElement.ariaChecked") == "true"
+
+
+def test_in_forced_colors_the_chosen_scene_has_room_around_its_name(app, open_page):
+    page = open_page(f"{app}/pipeline_bubble?pipe_scene=see")
+    page.emulate_media(forced_colors="active")
+    chosen = page.locator('[class*="st-key-scenes_"] [role=radio][aria-checked=true]')
+    tab, name = chosen.bounding_box(), chosen.locator("p").bounding_box()
+    assert name["x"] - tab["x"] >= 6
+    assert tab["x"] + tab["width"] - name["x"] - name["width"] >= 6

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from core.course.grading.tasks import LABS
 from runtime import confinement
 from runtime.files import ROOT
 from tests.runtime.hostile import PROGRAMS
@@ -25,7 +26,9 @@ DOCKERS = (
 AS_ANOTHER = ("setpriv", "--reuid=60998", "--regid=60998", "--clear-groups")
 AS_USER = ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups")
 IN_A_CONTAINER = ("setpriv", "--bounding-set=-all," + ",".join(f"+{right}" for right in DOCKERS), "--inh-caps=-all")
-HONEST = {"an honest one": 40, "600 lists": 35, "a number of 401 digits": 35, "its own end": 35}
+BUT_ONE = 40 - LABS["lab-03"].tasks[4].points
+"""Of whoever does nothing wrong but in the share of the time."""
+HONEST = {"an honest one": 40, "600 lists": BUT_ONE, "a number of 401 digits": BUT_ONE, "its own end": BUT_ONE}
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(CANNOT_CONFINE, reason=confinement.missing()),

@@ -139,3 +139,11 @@ function sayOfPage() {
   }
   for (const told of document.querySelectorAll('.st-key-room_where, .st-key-room_sent')) setOnce(told, 'role', 'status');
 }
+
+// Tab comes into a row of choices at the chosen one, as the arrows then go on from it.
+let isTabbed = false;
+for (const way of ['keydown', 'pointerdown']) document.addEventListener(way, ({ key }) => { isTabbed = key === 'Tab'; }, true);
+document.addEventListener('focusin', ({ target, relatedTarget }) => {
+  const row = isTabbed && target.closest?.('[role="radiogroup"]');
+  if (row && !row.contains(relatedTarget)) row.querySelector('[role="radio"][aria-checked="true"]')?.focus();
+});
