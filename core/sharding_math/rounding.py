@@ -61,5 +61,5 @@ def run_trial(trial: Trial) -> TrialResult:
 
 def _counted(cut: str, apart: Array) -> list[UlpsRow]:
     """Entries by distance; from nine ulps on they are counted together."""
-    counts = np.bincount(np.minimum(apart, 9).reshape(-1), minlength=10)
+    counts = np.bincount(np.minimum(apart, 9).reshape(-1).astype(np.intp), minlength=10)
     return [UlpsRow(cut, ulps, int(entries)) for ulps, entries in enumerate(counts)]
