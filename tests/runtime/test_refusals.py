@@ -38,13 +38,19 @@ TERMINAL = (
     *("core/evidence", "core/course/grading", "core/course/citations", "core/two_way_tp/spend.py"),
     *(
         "core/two_way_tp/paid_run.py",
+        "core/catalog/lookup.py",
+        "core/comm_cost/choice.py",
+        "core/comm_cost/wire.py",
+        "core/sharding_math/held.py",
         "core/pipeline_bubble/submission.py",
         "runtime/budget.py",
         "runtime/citations.py",
     ),
     *("runtime/foretold.py", "runtime/grading.py", "runtime/published.py", "runtime/paid_run.py"),
+    *("runtime/seed_file.py", "runtime/sent_files.py", "runtime/served.py", "runtime/students_text.py"),
+    "runtime/submissions.py",
 )
-"""What no page shows: commands alone raise it."""
+"""What no page shows: commands, graded labs and what an author adds alone raise it."""
 
 _VALUE = re.compile(r"(?<!\w)\w*\d(?:[\w.:/^+-]*\w)?|\0")
 

@@ -22,6 +22,7 @@ from core.placement.trace import decisions, targets, usable_source
 from core.placement.under_load import Loaded
 from core.serving.curve import LADDER
 from core.serving.load import steady_state
+from core.steps.model import layers_apart_s
 from runtime.catalog_words import short_name
 from runtime.content import slug
 from runtime.kept import Itself, kept, kept_of
@@ -71,6 +72,7 @@ def _fields(placement: Placement, shown: Itself) -> Mapping[str, object]:
         "itl_low_s": low * timing.itl_s if timing else 0.0,
         "itl_high_s": high * timing.itl_s if timing else 0.0,
         "comm_fraction": min(1.0, timing.comm_s / timing.itl_s) if timing else 0.0,
+        "apart_s": layers_apart_s(question.model, timing.steps.served.group) if timing else 0.0,
         "links": _links(plan),
         "target": worded(remark("placement.target" if set_to else "placement.no_target", targets=set_to)),
         "cost": price(plan, question.demand.usd_per_gpu_hour),
