@@ -39,7 +39,6 @@ NO_VISITORS_TEXT = {
     ("core/evidence/served.py", "int(row['ep'])"): "a table of this repository, or of who fits to it",
     ("core/evidence/served.py", "int(row['isl'])"): "a table of this repository, or of who fits to it",
     ("core/evidence/served.py", "int(row['tp'])"): "a table of this repository, or of who fits to it",
-    ("runtime/rooms.py", "float(value)"): "a vote, which is a number already",
     ("runtime/budget.py", "float(usd)"): "a price that was computed",
     ("runtime/budget.py", "float(gpu_hours)"): "hours that were computed",
     ("runtime/catalog_words.py", "int(match[0].replace(',', ''))"): "thousands in a note of the catalog",

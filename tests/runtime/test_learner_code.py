@@ -113,7 +113,7 @@ def row_parallel(x, W, num_ranks, ledger=None, bias=None):
 def test_an_all_reduce_that_was_left_out_is_marked(tmp_path):
     code = """
 def row_parallel(x, W, num_ranks, ledger=None, bias=None):
-    return sum(a @ b.T for a, b in zip(np.split(x, num_ranks, 1), np.split(W, num_ranks, 1)))
+    return [a @ b.T for a, b in zip(np.split(x, num_ranks, 1), np.split(W, num_ranks, 1))][0]
 """
     submission = of("row_parallel", submissions(written(tmp_path, code), 4))
     (bar,) = (
