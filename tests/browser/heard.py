@@ -168,6 +168,6 @@ REVEALED = """- main:
   - paragraph: /Over .+/
   - button /Reveal.+/ [disabled]
   - button /Next. See it.+/
-- status: /Question. Speed of a token, in per cent of one GPU's. 183 %/
+- status: /Question. Speed of a token, in per cent of one GPU's. 184 %/
 """
 """After the reveal: the figure is heard as its reading, which then stands under it, and the answer is announced."""
