@@ -8,10 +8,19 @@ import streamlit as st
 
 from runtime import content
 from runtime.rooms import CODE_LETTERS
-from ui.question import Choice, Switch, Text, ask, read
+from ui.question import Choice, RefusedError, Switch, Text, ask, read
 
 PATH_MINUTES = ("50", "80")
 """The lectures that there are, by their minutes."""
+
+
+class Language(Choice[str]):
+    """One of the languages that there are now: a folder each."""
+
+    def read(self, text: str, stem: str) -> str:
+        if text not in content.languages():
+            raise RefusedError("options", options=", ".join(content.languages()))
+        return text
 
 
 @dataclass(frozen=True)
@@ -21,7 +30,7 @@ class Visit:
     present: bool = ask(False, Switch())
     keys: bool = ask(True, Switch())
     """Whether single keys are shortcuts."""
-    lang: str = ask("", Choice(content.languages()))
+    lang: str = ask("", Language(()))
     """The language that was chosen, if one was."""
     done: str = ask("", Text(600))
     """The questions that were revealed."""
@@ -42,9 +51,9 @@ def visit() -> Visit:
 
 def read_visit(address: Mapping[str, str]) -> tuple[Visit, dict[str, str]]:
     """Return what an address says of the visit, and a sentence for each value that was refused."""
-    return _read(tuple(address.items()), content.language())
+    return _read(tuple(address.items()), (content.language(), *content.languages()))
 
 
 @lru_cache(maxsize=256)
-def _read(address: tuple[tuple[str, str], ...], language: str) -> tuple[Visit, dict[str, str]]:
+def _read(address: tuple[tuple[str, str], ...], languages: tuple[str, ...]) -> tuple[Visit, dict[str, str]]:
     return read(Visit, "", "shell", dict(address))

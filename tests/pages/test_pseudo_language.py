@@ -353,7 +353,7 @@ def test_a_room_is_asked_joined_and_missed_in_the_visits_language(accented):
     wall, ring = opened("pipeline_bubble", present="true", **question), opened("cluster", present="true")
     wall.button(key="ask_room").click().run()
     ring.button(key="open_ring").click().run()
-    keys = (app.session_state["chair"] for app in (wall, ring))
+    keys = (app.query_params["chair"] for app in (wall, ring))
     room, chair = ({"room": code_of(key), "chair": key} for key in keys)
     for stem, query in (
         ("pipeline_bubble", {**question, **room, "present": "true"}),
