@@ -19,7 +19,7 @@ from core.errors import NotGradedError
 from runtime import confinement, content
 from runtime.files import ROOT
 from runtime.lab_text import task_text
-from runtime.seed_file import make_seed, seed_in
+from runtime.seed_file import make_seed, seed_in, text_of_seed
 from scripts import classroom
 from scripts import grade as grading
 from scripts.classes import grading as class_grading
@@ -288,6 +288,8 @@ class Text(HTMLParser):
 
 def test_feedback_says_what_failed_and_nothing_that_is_due(class_of, quick):
     folder = class_of("ada", "bob", "<script>")
+    # a seed whose answers are numbers that a page has no other use for
+    (folder / "seed.txt").write_text(text_of_seed("3" * 32))
     (folder / "roster.csv").write_text("student,name\nada,Ada\nbob,<script>alert(1)</script>\n")
     submit(folder, "ada", answers="q1 = <img src=x onerror=alert(1)> KiB\nq2 = `x`\n")
     submit(folder, "bob", STARTER)

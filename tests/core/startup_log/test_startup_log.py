@@ -104,7 +104,7 @@ def test_what_the_log_does_not_say_can_be_given():
         ("ValueError: Total number of attention heads (28) must be divisible by tensor parallel size (8)",
          "28 attention heads do not divide over 8 ranks; a TP size of 1, 2, 4, 7, 14, 28"),
         ("(RayWorkerWrapper pid=3) WARNING [custom_all_reduce.py:85] Custom allreduce is disabled because this "
-         "process group spans across nodes. [repeated 3x across cluster]", "spans across nodes; all-reduces go"),
+         "process group spans across nodes. [repeated 3x across cluster]", "spans across nodes; all-reduces use"),
         ("INFO [utils.py:164] Hidden layers were unevenly partitioned: [22,21].", "22+21 of 43 layers"),
         ("(EngineCore_0 pid=1) INFO [gpu_worker.py:276] Available KV cache memory: -0.53 GiB", "no room"),
         ("ERROR [core.py:935] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. vllm",

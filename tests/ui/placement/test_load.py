@@ -72,7 +72,7 @@ def test_the_fields_state_the_closed_form_beside_the_run(four_by_two):
 def test_tails_are_drawn_with_what_was_promised(look, clock, four_by_two):
     table = load.tails(four_by_two)
     svg = vl_convert.vegalite_to_svg(load_charts.tails(table, clock, 250.0, look).to_dict())
-    assert "promised 250 ms" in svg
+    assert "target 250 ms" in svg
     assert look.palette.off in svg
     assert ">p99<" in svg
     assert {"ttft": "time to first token", "itl": "between tokens"}[clock] in svg
