@@ -172,6 +172,7 @@ def test_a_fault_of_ours_costs_one_student_nothing_and_the_others_go_on(
     assert (status, [row["total"] for row in rows.values()]) == (0, ["100", "100", "100"])
 
 
+@pytest.mark.slow
 @confined
 def test_the_same_student_gets_the_same_points_by_every_route(class_of, tmp_path, monkeypatch):
     """Handed out by name; graded from a folder, a Canvas export, one command, Gradescope with a partner."""
@@ -225,6 +226,7 @@ def on_gradescope(folder, tmp_path, answers, *addresses, files=("starter.py", "a
     return json.loads((home / "results" / "results.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @confined
 def test_gradescopes_zip_always_writes_a_result(class_of, tmp_path):
     folder = class_of("ada")
@@ -418,6 +420,7 @@ def test_the_released_starters_hold_no_answer_and_the_answers_hold_all(lab):
     assert answered_tasks(answers(lab), lab) == [task.name for task in lab.tasks]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lab", [lab for lab in LABS.values() if not lab.needs_torch], ids=lambda lab: lab.key)
 def test_github_classrooms_template_runs_by_its_own_workflow(class_of, tmp_path, lab):
     """Each task's command, as the workflow has it: right code passes it, and the untouched file does not."""
