@@ -19,7 +19,7 @@ def fields(page: Page[Question]) -> Mapping[str, object]:
 def question(page: Page[Question]) -> None:
     collectives = len(rows.ledger_cells(page.scenario))
     slips, most = known_slips(page.scenario), 10 * page.scenario.model_spec.num_hidden_layers
-    if page.ask(collectives, high=most, slips=slips) and collectives:
+    if page.ask(collectives, high=most, slips=slips, picture=charts.cut_layers(page.scenario, most)) and collectives:
         ledger(page, "question.reading")
 
 

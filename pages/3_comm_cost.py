@@ -38,7 +38,8 @@ def question(page: Page[Question]) -> None:
     view = page.once(view_of)
     page.data_sheet = "compute"
     priced = view.price(view.asked)
-    if page.ask(100 * priced.speedup, high=200 * view.step.tp_size, unit="%", slips=known_slips(priced)):
+    high, slips_of = 200 * view.step.tp_size, known_slips(priced)
+    if page.ask(100 * priced.speedup, high=high, unit="%", slips=slips_of, picture=words.tail(view)):
         warn(page)
         links = list({link.key: link for link in (view.link, view.asked, view.network)}.values())
         sides = [words.side(view, link, points) for link in (view.asked, view.link, view.network)]

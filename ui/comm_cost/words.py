@@ -28,6 +28,7 @@ from runtime.catalog_words import short_name, told
 from runtime.kept import kept
 from runtime.prose import said, worded
 from runtime.rows import Row
+from ui.comm_cost.pictures import Tail
 from ui.comm_cost.rows import software, terms
 
 
@@ -55,6 +56,17 @@ def side(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> Row:
         noted=told(row.measured_note) or said("comm_cost", "says.by_nobody"),
         speed="alone" if step.tp_size == 1 else "faster" if priced.speedup > 1 else "slower",
     )
+
+
+def tail(view: View) -> Tail:
+    """Return the picture of the question: one GPU's token, and its share on each of several with a tail."""
+    whole_s, ranks = view.step.compute_s, view.step.tp_size
+    share_s = whole_s / ranks
+    one, one_said, each, too_fast = (
+        said("comm_cost", f"says.{name}", whole_s=whole_s, share_s=share_s, ranks=ranks)
+        for name in ("tail_one", "tail_one_s", "tail_each", "tail_too_fast")
+    )
+    return Tail(whole_s, share_s, one, one_said, each, too_fast)
 
 
 def kernel_key(kernel: str) -> str:

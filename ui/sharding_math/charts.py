@@ -2,11 +2,19 @@
 
 from collections.abc import Iterable
 
+from core.scenario import Scenario
 from runtime.prose import said as phrase
 from ui.figures.style import PLAIN, Figure, Row, Spec, by, figure, kept, layer, linear, rows_of, words
+from ui.sharding_math.pictures import CutLayers
 from ui.theme import Look
 
 _VERDICTS = ("allowed", "kv_heads_copied", "refused")
+
+
+def cut_layers(scenario: Scenario, most: int) -> CutLayers:
+    """Return the picture of the question: the model's layers, cut over the ranks."""
+    layers, ranks = scenario.model_spec.num_hidden_layers, scenario.tp
+    return CutLayers(layers, ranks, most, phrase("sharding_math", "says.cut_over", layers=layers, ranks=ranks))
 
 
 @kept

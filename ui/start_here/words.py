@@ -26,6 +26,7 @@ from runtime.kept import kept
 from runtime.prose import named, said
 from runtime.quantities import bandwidth, decimal_bytes, local, seconds
 from runtime.rows import Row
+from ui.start_here.pictures import Boxes, Drain, Pass
 
 
 @kept
@@ -70,6 +71,24 @@ def fields() -> Mapping[str, object]:
         "half": sent // 2,
         "traffic_payloads": ring_all_reduce(1.0, ASKED_RANKS, LINKS[inside]).traffic_bytes,
     }
+
+
+def drain() -> Drain:
+    """Return the picture of one token: the weights that leave the memory."""
+    held = said("start_here", "says.drained", held=read_weight_bytes(MODEL), rate=GPU.memory_bytes_per_s)
+    return Drain(held, said("start_here", "says.all_read"))
+
+
+def one_pass() -> Pass:
+    """Return the picture of a prompt: the weights, and the tokens that go through them."""
+    return Pass(500, 5, said("start_here", "says.weights_once"), said("start_here", "says.tokens_one_pass"))
+
+
+def boxes() -> Boxes:
+    """Return the picture of the large model over its GPUs."""
+    held, room = held_weight_bytes(LARGE), GPU.usable_memory_bytes
+    names = (said("start_here", f"says.{name}", held=held, room=room, name=LARGE.key) for name in ("whole", "boxes"))
+    return Boxes(20, held / room, *names)
 
 
 def share_terms() -> tuple[tuple[str, str] | str, ...]:

@@ -19,6 +19,7 @@ from runtime.prose import said, worded
 from runtime.quantities import local
 from runtime.rows import Row
 from ui.prose import escape
+from ui.strategy.pictures import Memory
 from ui.strategy.rows import ACROSS, memory_ends, saved_and_paid, sums
 
 
@@ -33,6 +34,13 @@ def everywhere(scenario: Scenario) -> Mapping[str, object]:
         "mfu": MFU,
         "tie": WITHIN_ERROR,
     }
+
+
+def memory_box(scenario: Scenario) -> Memory:
+    """Return the picture of the first question: the memory of one of the scenario's GPUs."""
+    gpu = scenario.gpu_spec
+    named = said("strategy", "says.box", gpu=gpu.name, room=gpu.usable_memory_bytes)
+    return Memory(gpu.usable_memory_bytes / GB, named, said("strategy", "says.past_the_box"))
 
 
 @kept

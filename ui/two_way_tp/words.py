@@ -21,6 +21,7 @@ from core.two_way_tp.run_log import RunLog
 from core.two_way_tp.scaling import fitted_link, step_comm_s
 from runtime.prose import said
 from runtime.quantities import in_a_row, local, plain, seconds, significant
+from ui.two_way_tp.pictures import LETTERS, Typed
 from ui.two_way_tp.rows_runs import hardware, recorded_model
 
 _SAID_OF = {"gloo": "Gloo over TCP", "nccl": "NCCL", "shm": "One-shot sums over shared memory"}
@@ -39,6 +40,14 @@ def run_name(log: RunLog) -> str:
 
 def _or(missing: str, value: T | None, write: Callable[[T], str]) -> str:
     return said("two_way_tp", missing) if value is None else write(value)
+
+
+def typed(log: RunLog) -> Typed:
+    """Return the picture of the question: what the model writes, at one process's pace and at another."""
+    text = "  ".join(answer.answer for answer in log.answers)
+    text = (text * (2 * LETTERS // max(1, len(text)) + 1))[: 2 * LETTERS]
+    one, two, real = (said("two_way_tp", f"says.{name}", log) for name in ("one_types", "two_type", "two_typed"))
+    return Typed(text, one, two, real, 100 / slowdown(log))
 
 
 def by_size(log: RunLog) -> tuple[int, str]:
