@@ -208,7 +208,7 @@ export default function ({ data, parentElement, setStateValue }) {
   now = data;
   if (isOpened) nameRoom();
   tellElapsed();
-  Object.assign(wall, { known: JSON.stringify(data.wall), tell: (seen) => setStateValue('wall', seen) });
+  Object.assign(wall, { known: JSON.stringify(data.wall), heard: JSON.stringify(data.wall), tell: (seen) => setStateValue('wall', seen) });
   watchWall(data.present);
   followTheWall(data.view, data.present, data.reads);
   keepVoter(data.voter, (kept) => setStateValue('voter', kept));
