@@ -9,8 +9,10 @@ from core.course.start_here import ridge_tokens, ring_chunks_sent, ring_stages
 from runtime.prose import said
 from ui import scenes
 from ui.course import glossary
+from ui.figures import block
 from ui.page import Nothing, Page
 from ui.players.still import still
+from ui.prose import label as word
 from ui.start_here import charts, drawing, words
 from ui.start_here.ring import running_ring
 
@@ -85,6 +87,7 @@ def collectives(page: Page[Nothing]) -> None:
         ):
             picture(page, drawing.two_halves, ring_stages(labs_own.RANKS), width=640)
             page.reading("collectives.reading")
+            block.draw(page.look, block.SUMS, word("block.alt"), "start_block")
 
 
 def words_of_the_course(page: Page[Nothing]) -> None:

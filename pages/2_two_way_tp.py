@@ -8,7 +8,9 @@ from core.two_way_tp.reconcile import by_hand_s, dearer
 from runtime import captures
 from runtime.prose import said
 from ui import scenes
+from ui.figures import block
 from ui.page import Page
+from ui.prose import label as word
 from ui.two_way_tp import bench as two_way_tp_bench
 from ui.two_way_tp import live_run, read_run, words
 from ui.two_way_tp import paid_run as two_way_tp_paid
@@ -34,6 +36,7 @@ def question(page: Page[Question]) -> None:
     on_paper = 100 * log.single_token_s / by_hand_s(log)
     if page.ask(on_paper, high=200, unit="%", slips={"half_the_work": 200}, picture=words.typed(log)):
         page.say("question.by_hand")
+        block.draw(page.look, block.SUMS, word("block.alt"), "real_block")
         read_run.token_figure(page, log, f"question.reading_{dearer(log)}")
 
 

@@ -16,7 +16,9 @@ from ui.comm_cost import scenes as comm_scenes
 from ui.comm_cost import words
 from ui.comm_cost.question import ROUNDS, Question, points, view_of
 from ui.comm_cost.words_bench import rounds as rounds_fields
+from ui.figures import block
 from ui.page import Page
+from ui.prose import label as word
 
 
 def fields(page: Page[Question]) -> Mapping[str, object]:
@@ -41,6 +43,7 @@ def question(page: Page[Question]) -> None:
     high, slips_of = 200 * view.step.tp_size, known_slips(priced)
     if page.ask(100 * priced.speedup, high=high, unit="%", slips=slips_of, picture=words.tail(view)):
         warn(page)
+        block.draw(page.look, block.SUMS, word("block.alt"), "bill_block", view.step.tp_size)
         links = list({link.key: link for link in (view.link, view.asked, view.network)}.values())
         sides = [words.side(view, link, points) for link in (view.asked, view.link, view.network)]
         comm_bench.bars(page, rows_of.link_rows(view, links, points), f"question.reading_{sides[0].speed}", "bill")

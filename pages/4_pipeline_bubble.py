@@ -27,7 +27,9 @@ def serve(page: Page[Question]) -> None:
     page.data_sheet = "compute"
     draw_sizes(page, "p", "flow")
     sizes = {"p": (STAGES, run_of(page).stages), "flow": (FLOWS, page.question.flow)}
-    grids.turning(page, "serve.reading", lambda *flow: [grids.loop(*flow)], sizes, key="flow", follow=0, start="end")
+    grids.turning(
+        page, "serve.reading", lambda *flow: [grids.loop(*flow)], sizes, key="flow", follow=0, start="end"
+    )
     with page.guarded():
         page.notes_beside("aside_flow", "serve.crossing", "serve.alone", "serve.together", gap="medium")
 

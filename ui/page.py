@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.errors import ShardlabError
 from core.scenario import Scenario
 from runtime import operators
+from runtime.prose import named
 from runtime.quantities import local
 from ui import address, held_axes, paths, progress, shell, tested
 from ui.course import pages as course
@@ -54,6 +55,9 @@ class Page(PageParts, Generic[Q]):
     asking: Sequence[str] = ()
     said: str = ""
     """What a screen reader is told when it changes: where the visitor is, and the answer if it is shown."""
+    _walked: tuple[str, Sequence[Any], Sequence[Any]] = ("", (), ())
+    _afresh: Mapping[str, Any] = field(default_factory=dict)
+    """Fields that another option of the walk begins anew."""
     _extra_buttons: list[Callable[[], object]] = field(default_factory=list)
     _worked_out: dict[Callable[..., Any], Any] = field(default_factory=dict)
 
@@ -85,6 +89,8 @@ class Page(PageParts, Generic[Q]):
                     scene(self)
                 else:
                     self.say(f"{self.scene}.body")
+                if self.scene == self.names[-1] and self.prose.has("takeaway"):
+                    self._take_along()
                 if self.data_sheet and not self.errors:
                     tested.data_sheet(self.data_sheet)
         except ShardlabError as error:
@@ -224,23 +230,68 @@ class Page(PageParts, Generic[Q]):
             )
         return True
 
+    def walk(self, name: str, options: Sequence[Any], **afresh: Any) -> None:
+        """Have Next and Back go through some options of a field of the page before they leave the scene.
+
+        Each begins with the fields `afresh`.
+        """
+        self._afresh = afresh
+        value = getattr(self.question, name)
+        if value in options:
+            at = list(options).index(value)
+            self._walked = name, options[at - 1 : at] if at else (), options[at + 1 : at + 2]
+
+    def _take_along(self) -> None:
+        """Say what the lab comes to in a line, with its address: a button copies both."""
+        with st.container(key="takeaway"):
+            st.markdown(f"##### {word('takeaway')}")
+            line, url = self.prose.plain("takeaway"), (st.context.url or "").split("?")[0]
+            st.code(f"{line}\n{url}".strip(), language=None, wrap_lines=True)
+
     def _end(self) -> None:
         around = paths.around(self.entry, self.scene, self.names)
         after = around.after
+        name, backward, onward = self._walked
+        if around.is_last and not onward:
+            self._extra_buttons.append(paths.end_button)
         with self.foot:
-            self._step("back", word("back"), around.before, shortcut("B"), "secondary")
+            if backward:
+                self._turn("back", word("back"), name, backward[0], "B", "secondary")
+            else:
+                self._step("back", word("back"), around.before, shortcut("B"), "secondary")
             for draw in self._extra_buttons:
                 draw()
             here = after[0] is self.entry
             label = word("next", to=self.entry.scenes[after[1]] if here else after[0].title)
             waits = here and self._extra_buttons and not self.revealed
-            self._step("next", label, after, shortcut("N"), "secondary" if waits else "primary")
+            if onward:
+                label = word("next", to=self._option(name, onward[0]))
+                self._turn("next", label, name, onward[0], "N", "primary")
+            elif not around.is_last:
+                self._step("next", label, after, shortcut("N"), "secondary" if waits else "primary")
             held_axes.button()
             position = word(
                 "place", page=self.entry.short, at=around.at, of=around.of, scene=self.entry.scenes[self.scene]
             )
             with st.container(key="place", width="content"):
                 st.markdown(around.told or position, width="content")
+
+    def _option(self, name: str, option: Any) -> str:
+        """Return what a choice of the page calls an option."""
+        return named(self.entry.stem, str(option))
+
+    def _turn(
+        self, key: str, label: str, name: str, option: Any, letter: str, type: Literal["primary", "secondary"]
+    ) -> None:
+        """Draw a button to another option of a field that the scene is walked through."""
+        st.button(
+            label,
+            key=key,
+            shortcut=shortcut(letter),
+            type=type,
+            on_click=self.write,
+            kwargs={name: option, **self._afresh},
+        )
 
     def _step(
         self,

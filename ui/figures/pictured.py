@@ -78,7 +78,15 @@ def told(look: Look, now: Now, y: float, shown: str, where: str = "datum.at > 0"
 
 
 def box(
-    look: Look, now: Now, left: str, right: str, top: float, bottom: float, *, where: str = "datum.at > 0", **mark: Any
+    look: Look,
+    now: Now,
+    left: str,
+    right: str,
+    top: float,
+    bottom: float,
+    *,
+    where: str = "datum.at > 0",
+    **mark: Any,
 ) -> Layer:
     """A rectangle between two places that expressions of the number give, in pixels."""
     y = {"y": look.px(top), "y2": look.px(bottom), "strokeWidth": look.px(1)}

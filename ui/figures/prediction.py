@@ -64,7 +64,14 @@ def _over(picture: Picture | None, truth: float | None) -> float:
 
 
 def _pictured(
-    picture: Picture, guess: float | None, truth: float | None, unit: str, digits: int, live: str, look: Look, x: Spec
+    picture: Picture,
+    guess: float | None,
+    truth: float | None,
+    unit: str,
+    digits: int,
+    live: str,
+    look: Look,
+    x: Spec,
 ) -> list[Layer]:
     layers = [*picture.setting(look, x), *picture.drawn(Now(guess or 0.0, live, OWN), look, x)]
     if truth is not None:
@@ -94,7 +101,9 @@ def unit_for(value: float, unit: str) -> str:
     return form(value, unit.split(","))
 
 
-def _error(guess: float | None, truth: float | None, high: float, unit: str, look: Look, x: Spec, top: float) -> list[Layer]:
+def _error(
+    guess: float | None, truth: float | None, high: float, unit: str, look: Look, x: Spec, top: float
+) -> list[Layer]:
     bars, gaps = [], []
     if guess is not None and truth is not None:
         gap = _gap(guess, truth, unit)
@@ -112,7 +121,9 @@ def _error(guess: float | None, truth: float | None, high: float, unit: str, loo
     ]
 
 
-def _said(guess: float | None, truth: float | None, high: float, unit: str, look: Look, x: Spec, top: float) -> list[Layer]:
+def _said(
+    guess: float | None, truth: float | None, high: float, unit: str, look: Look, x: Spec, top: float
+) -> list[Layer]:
     row = []
     if guess is not None:
         # a right guess stands where the truth stands, which has the only words there
@@ -169,7 +180,9 @@ def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, liv
     ]
 
 
-def _truth(truth: float | None, guess: float | None, high: float, text: str, look: Look, x: Spec, top: float) -> list[Layer]:
+def _truth(
+    truth: float | None, guess: float | None, high: float, text: str, look: Look, x: Spec, top: float
+) -> list[Layer]:
     row = [] if truth is None else [{"value": truth, "text": text, "align": _lean(truth, guess, high)}]
     label = serif(look, 23, fontWeight=600, align=_OWN_ALIGN)
     upright = {"y": look.px(top + _LINE - _OVER), "y2": look.px(top + _LINE + _UNDER), "strokeWidth": look.px(5)}

@@ -147,7 +147,9 @@ def _against_m(page: BenchPage) -> None:
 
 def _run(page: BenchPage) -> None:
     sizes = bench_of(page).run
-    grids.figure(page, "bench.run", grids.forward(rows.fill_drain_run(sizes), sizes.stages), key="bench_run", start="end")
+    grids.figure(
+        page, "bench.run", grids.forward(rows.fill_drain_run(sizes), sizes.stages), key="bench_run", start="end"
+    )
     with st.container(key="aside_run"):
         counted, formula, _ = st.columns([330, 400, 350], gap="medium")
         with counted:

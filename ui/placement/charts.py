@@ -108,7 +108,15 @@ def latency_against_throughput(
             tooltip=["plan", "concurrency", "itl_ms", "tokens_per_s"],
         ),
         layer("line", front, x=x, y=y, strokeWidth=look.px(3.5), strokeCap="round", color=palette.text),
-        *over(look, apart, x=x, y=y, text="plan", where=f"isValid({place})", **words(look, 13.5, dy={"expr": under}, color=palette.muted)),
+        *over(
+            look,
+            apart,
+            x=x,
+            y=y,
+            text="plan",
+            where=f"isValid({place})",
+            **words(look, 13.5, dy={"expr": under}, color=palette.muted),
+        ),
         # the plan shown, filled, and the one pinned, open, each over the band of what was measured elsewhere
         layer(
             "rule",
@@ -158,7 +166,9 @@ def _named_apart(starts: list[Row], marks: list[Row], ends: Sequence[float], rat
     ]
 
 
-def _levels(starts: list[Row], marks: list[Row], at_px: Callable[[Row], tuple[float, float]]) -> dict[str, float | None]:
+def _levels(
+    starts: list[Row], marks: list[Row], at_px: Callable[[Row], tuple[float, float]]
+) -> dict[str, float | None]:
     """How far under its line's end each name stands: on the first level where no other name is; none finds no room."""
     boxes: list[tuple[float, float, float]] = []
     for mark in marks:

@@ -77,7 +77,9 @@ class Pass:
     def drawn(self, now: Now, look: Look, x: Spec) -> list[Layer]:
         """Return the tokens, each under the weights; the truth has an outline."""
         ink = look.palette.text
-        style = {"fill": None, "stroke": ink} if now.role == TRUTH else {"fill": look.palette.primary, "stroke": None}
+        style = (
+            {"fill": None, "stroke": ink} if now.role == TRUTH else {"fill": look.palette.primary, "stroke": None}
+        )
         return self._cells(now, look, f"{self.each} * datum.cell < datum.at", **style)
 
     def _cells(self, now: Now, look: Look, where: str, **mark: object) -> list[Layer]:
@@ -86,7 +88,9 @@ class Pass:
         left = f"(datum.cell % {self.columns}) * {wide}"
         high = look.px(24)
         top = f"{look.px(36)} + floor(datum.cell / {self.columns}) * {high}"
-        places = now.reckon(left_px=left, right_px=f"{left} + {wide} - {look.px(2)}", top=top, end=f"{top} + {high} - 3")
+        places = now.reckon(
+            left_px=left, right_px=f"{left} + {wide} - {look.px(2)}", top=top, end=f"{top} + {high} - 3"
+        )
         where_it_is = {"x": at("left_px"), "x2": "right_px", "y": at("top"), "y2": "end"}
         return [layer("rect", rows, reckoned=places, **({"where": where} if where else {}), **where_it_is, **mark)]
 

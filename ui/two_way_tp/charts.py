@@ -212,9 +212,7 @@ def _lined(runs: list[Row], look: Look) -> tuple[list[Row], float]:
     return placed, top
 
 
-def _signs(
-    look: Look, called: dict[str, str], fills: dict[str, tuple[str, str]], rows: list[Row]
-) -> list[Sign]:
+def _signs(look: Look, called: dict[str, str], fills: dict[str, tuple[str, str]], rows: list[Row]) -> list[Sign]:
     """What the fills of the stretches that are drawn mean; a hatched one has its words on it."""
     drawn = {row["kind"] for row in rows}
     return [

@@ -64,5 +64,14 @@ class Typed:
         return [
             layer("rule", rows, reckoned=line, where=begun, color=palette.compute, **pace),
             layer("rule", rows, reckoned=places, where=where, color=palette.text, **tick),
-            layer("text", rows, reckoned=places, where=where, x=at("end_px"), y=look.px(top + 10), text="letter", **style),
+            layer(
+                "text",
+                rows,
+                reckoned=places,
+                where=where,
+                x=at("end_px"),
+                y=look.px(top + 10),
+                text="letter",
+                **style,
+            ),
         ]
