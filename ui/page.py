@@ -10,13 +10,13 @@ from streamlit.delta_generator import DeltaGenerator
 from core.errors import ShardlabError
 from core.scenario import Scenario
 from runtime import operators
-from runtime.prose import named
 from runtime.quantities import local
 from ui import address, held_axes, paths, progress, shell, tested
 from ui.course import pages as course
 from ui.figures.pictured import Picture
 from ui.figures.prediction import prediction_line, unit_for
-from ui.page_parts import PageParts, draw
+from ui.onward import Onward
+from ui.page_parts import draw
 from ui.prose import escape, prose_of
 from ui.prose import label as word
 from ui.question import Kind, RefusedError, Whole
@@ -43,7 +43,7 @@ class Prediction:
 
 
 @dataclass(kw_only=True)
-class Page(PageParts, Generic[Q]):
+class Page(Onward, Generic[Q]):
     """An open page: what it is asked, where its parts go and what it may say."""
 
     question: Q
@@ -55,9 +55,6 @@ class Page(PageParts, Generic[Q]):
     asking: Sequence[str] = ()
     said: str = ""
     """What a screen reader is told when it changes: where the visitor is, and the answer if it is shown."""
-    _walked: tuple[str, Sequence[Any], Sequence[Any]] = ("", (), ())
-    _afresh: Mapping[str, Any] = field(default_factory=dict)
-    """Fields that another option of the walk begins anew."""
     _extra_buttons: list[Callable[[], object]] = field(default_factory=list)
     _worked_out: dict[Callable[..., Any], Any] = field(default_factory=dict)
 
@@ -90,7 +87,7 @@ class Page(PageParts, Generic[Q]):
                 else:
                     self.say(f"{self.scene}.body")
                 if self.scene == self.names[-1] and self.prose.has("takeaway"):
-                    self._take_along()
+                    self.take_along()
                 if self.data_sheet and not self.errors:
                     tested.data_sheet(self.data_sheet)
         except ShardlabError as error:
@@ -118,8 +115,9 @@ class Page(PageParts, Generic[Q]):
         """Ask for the scene's number with a slider, which draws `picture`; return whether the truth may be shown.
 
         A unit of several forms (`GPU,GPUs`) stands on the line; the slider has one form for all numbers, so none.
-        Prose: the scene's `ask` and `label`, and `picture`, which says what is drawn. The slider goes from 0, no answer yet, to `high`. `slips` are wrong
-        answers that are known, by their names in room.md: a room that predicts is shown how many made each.
+        Prose: the scene's `ask` and `label`, and `picture`, which says what is drawn. The slider goes from 0, no
+        answer yet, to `high`. `slips` are wrong answers that are known, by their names in room.md: a room that
+        predicts is shown how many made each.
         """
         above, label = st.container(), self.prose.plain(f"{self.scene}.label")
         line = Line(self.entry.stem, self.scene, lambda: truth, high, unit, step, digits, slips or {})
@@ -135,7 +133,7 @@ class Page(PageParts, Generic[Q]):
         if polled:
             return guess.revealed
         name = prediction_name(self.entry, self.scene, "guess")
-        line_of = {"high": high, "unit": unit, "digits": digits, "slider": name, "picture": picture}
+        line_of: dict[str, Any] = {"high": high, "unit": unit, "digits": digits, "slider": name, "picture": picture}
         chart = prediction_line(guess.said, shown, self.look, **line_of)
         seen = self.prose.plain(f"{self.scene}.picture") if picture else label
         with st.container(key="predicted"):
@@ -194,7 +192,7 @@ class Page(PageParts, Generic[Q]):
     def _type(self, name: str, kind: Whole, label: str, value: int) -> None:
         """Draw a field for the same number, which is typed."""
         typed, said = replace(kind, slid=False), word("figure.typed", label=label)
-        shown = {"key": f"{name}_typed", "width": 132, "label_visibility": "collapsed"}
+        shown: dict[str, Any] = {"key": f"{name}_typed", "width": 132, "label_visibility": "collapsed"}
         address.control(name, typed, said, value, 0, self.entry.stem, **shown)
 
     def _guessed(self, kind: Kind[int], name: str) -> int:
@@ -230,33 +228,15 @@ class Page(PageParts, Generic[Q]):
             )
         return True
 
-    def walk(self, name: str, options: Sequence[Any], **afresh: Any) -> None:
-        """Have Next and Back go through some options of a field of the page before they leave the scene.
-
-        Each begins with the fields `afresh`.
-        """
-        self._afresh = afresh
-        value = getattr(self.question, name)
-        if value in options:
-            at = list(options).index(value)
-            self._walked = name, options[at - 1 : at] if at else (), options[at + 1 : at + 2]
-
-    def _take_along(self) -> None:
-        """Say what the lab comes to in a line, with its address: a button copies both."""
-        with st.container(key="takeaway"):
-            st.markdown(f"##### {word('takeaway')}")
-            line, url = self.prose.plain("takeaway"), (st.context.url or "").split("?")[0]
-            st.code(f"{line}\n{url}".strip(), language=None, wrap_lines=True)
-
     def _end(self) -> None:
         around = paths.around(self.entry, self.scene, self.names)
         after = around.after
-        name, backward, onward = self._walked
+        name, backward, onward = self.walked
         if around.is_last and not onward:
             self._extra_buttons.append(paths.end_button)
         with self.foot:
             if backward:
-                self._turn("back", word("back"), name, backward[0], "B", "secondary")
+                self.turn_to("back", word("back"), name, backward[0], "B", "secondary")
             else:
                 self._step("back", word("back"), around.before, shortcut("B"), "secondary")
             for draw in self._extra_buttons:
@@ -265,8 +245,8 @@ class Page(PageParts, Generic[Q]):
             label = word("next", to=self.entry.scenes[after[1]] if here else after[0].title)
             waits = here and self._extra_buttons and not self.revealed
             if onward:
-                label = word("next", to=self._option(name, onward[0]))
-                self._turn("next", label, name, onward[0], "N", "primary")
+                label = word("next", to=self.option(name, onward[0]))
+                self.turn_to("next", label, name, onward[0], "N", "primary")
             elif not around.is_last:
                 self._step("next", label, after, shortcut("N"), "secondary" if waits else "primary")
             held_axes.button()
@@ -275,23 +255,6 @@ class Page(PageParts, Generic[Q]):
             )
             with st.container(key="place", width="content"):
                 st.markdown(around.told or position, width="content")
-
-    def _option(self, name: str, option: Any) -> str:
-        """Return what a choice of the page calls an option."""
-        return named(self.entry.stem, str(option))
-
-    def _turn(
-        self, key: str, label: str, name: str, option: Any, letter: str, type: Literal["primary", "secondary"]
-    ) -> None:
-        """Draw a button to another option of a field that the scene is walked through."""
-        st.button(
-            label,
-            key=key,
-            shortcut=shortcut(letter),
-            type=type,
-            on_click=self.write,
-            kwargs={name: option, **self._afresh},
-        )
 
     def _step(
         self,

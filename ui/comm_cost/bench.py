@@ -76,13 +76,9 @@ BenchPage = Page[BenchQuestion]
 
 CONTROLS: Mapping[str, tuple[str, ...]] = {
     OWN: ("step", "alpha", "beta", "tokens"),
-    TABLE: ("handover",),
-    UNITS: ("over",),
-    BUY: ("over", "overlap"),
-    NODES: ("node",),
     EXPERTS: ("over", "mixture", "moe_n", "moe_tokens", "imbalance"),
-    ENDS: ("over",),
-    RESIDUALS: ("machine",),
+    **{TABLE: ("handover",), BUY: ("over", "overlap"), NODES: ("node",), RESIDUALS: ("machine",)},
+    **dict.fromkeys((UNITS, ENDS), ("over",)),
     **serving.CONTROLS,
 }
 """The controls of each figure, after the phase and the numbers."""
@@ -102,13 +98,16 @@ def made_of(figure: str, phase: Phase) -> Kind:
 
 def own_bill(page: BenchPage) -> AskedBill:
     """Return the bill of a link and a step of one's own."""
-    asked = page.question
-    step_ms = asked.step or _usual_step_ms(page)
-    return AskedBill(asked.alpha, asked.beta, asked.tokens, step_ms, page.scenario.tp, page.scenario.model)
+    asked, ours = page.question, page.scenario
+    return AskedBill(asked.alpha, asked.beta, asked.tokens, asked.step or _step_ms(page), ours.tp, ours.model)
 
 
-def _usual_step_ms(page: BenchPage) -> float:
+def _step_ms(page: BenchPage) -> float:
     return float(f"{1e3 * views.View(page.scenario).step.compute_s:.6g}")
+
+
+def _usual(page: BenchPage, name: str) -> object:
+    return {"mixture": _usual_mixture(page), "step": _step_ms(page)}.get(name)
 
 
 def _experts(page: BenchPage) -> Experts:
@@ -137,9 +136,8 @@ def draw_controls(page: BenchPage) -> None:
         if on_wall and figure in (BUY, EXPERTS, serving.ATTENTION, serving.DRAFTS):
             names = ("over",)
         for name in names:
-            usual = {"mixture": _usual_mixture, "step": _usual_step_ms}.get(name, lambda _: None)(page)
             tells = page.label("says.compute_help", zero=0) if name == "step" else None
-            page.control(name, usual=usual, help=tells)
+            page.control(name, usual=_usual(page, name), help=tells)
         if figure == OWN:
             st.button(
                 page.label("says.pin"),

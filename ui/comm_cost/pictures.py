@@ -14,7 +14,7 @@ _ENDS = 1.6
 
 @dataclass(frozen=True)
 class Tail:
-    """One GPU's token, and under it that of each of `gpus`: its share, and the tail that the learner's speed leaves.
+    """One GPU's token, and under it that of each of `gpus`: its share, and the tail that a speed leaves.
 
     Times in seconds; `one`, `each` and `too_fast` are words, the last for a token shorter than its share.
     """

@@ -1,4 +1,4 @@
-"""One decoder layer of a transformer, cut over its ranks, with its two all-reduces: the labs light up where they are."""
+"""One decoder layer of a transformer, cut over its ranks, with its two all-reduces; a lab lights up its part."""
 
 from collections.abc import Collection
 
@@ -48,7 +48,7 @@ def _block(lit: tuple[str, ...], ranks: int, palette: Palette, alt: str, phone: 
 
 
 def _lanes(x: float, wide: float, ranks: int, shade: float, palette: Palette) -> str:
-    """A lane a rank, each in two parts: the matrices that are cut by outputs, then the one that is cut by inputs."""
+    """A lane a rank, each in two parts: the matrices that are cut by outputs, then the one cut by inputs."""
     drawn = []
     for rank in range(ranks):
         top, first = _TOP + rank * _LANE, 0.62 * wide

@@ -1,7 +1,7 @@
 """The figure that a prediction draws: what each picture is told, and bars in it.
 
-A picture is drawn for one number: the learner's as it is slid, in the browser, and after the reveal for that and for
-the truth. Its length is of the number line under it, or of its own in pixels.
+A picture is drawn for one number: the learner's as it is slid, in the browser, and after the reveal for that
+and for the truth. Its length is of the number line under it, or of its own in pixels.
 """
 
 from collections.abc import Mapping, Sequence

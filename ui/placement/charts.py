@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from runtime.prose import named
 from runtime.prose import said as phrase
@@ -157,7 +158,7 @@ def _beside(look: Look, mark: Spec) -> Spec:
 def _named_apart(starts: list[Row], marks: list[Row], ends: Sequence[float], rates: Sequence[float]) -> list[Row]:
     """Each line's lower end with how far under it its name has room: `down`, and on a phone `down_phone`, in px."""
     placed = {
-        width: _levels(starts, marks, lambda row, wide=width: _at_px(row, ends, rates, wide))
+        width: _levels(starts, marks, partial(_at_px, ends=ends, rates=rates, width=width))
         for width in (_PLOT, _PHONE_PLOT)
     }
     return [
@@ -169,7 +170,7 @@ def _named_apart(starts: list[Row], marks: list[Row], ends: Sequence[float], rat
 def _levels(
     starts: list[Row], marks: list[Row], at_px: Callable[[Row], tuple[float, float]]
 ) -> dict[str, float | None]:
-    """How far under its line's end each name stands: on the first level where no other name is; none finds no room."""
+    """How far under its line's end each name stands: the first level that has room, or none."""
     boxes: list[tuple[float, float, float]] = []
     for mark in marks:
         x, y = at_px(mark)

@@ -1,4 +1,4 @@
-"""What the predictions of Start here draw: memory that drains, tokens of one pass, GPUs that a model is cut over."""
+"""What the predictions of Start here draw: memory that drains, a pass, and a model over GPUs."""
 
 from dataclasses import dataclass
 

@@ -87,10 +87,8 @@ def one_pass() -> Pass:
 def boxes() -> Boxes:
     """Return the picture of the large model over its GPUs."""
     held, room = held_weight_bytes(LARGE), GPU.usable_memory_bytes
-    names = (
-        said("start_here", f"says.{name}", held=held, room=room, name=LARGE.key) for name in ("whole", "boxes")
-    )
-    return Boxes(20, held / room, *names)
+    whole = said("start_here", "says.whole", held=held, name=LARGE.key)
+    return Boxes(20, held / room, whole, said("start_here", "says.boxes", room=room))
 
 
 def share_terms() -> tuple[tuple[str, str] | str, ...]:
