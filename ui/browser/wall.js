@@ -20,7 +20,7 @@ const CALM_MS = 140; // so long nothing has grown: what arrives late is not laid
 const calm = { sizes: '', since: 0, again: 0 };
 const wall = {
   zoom: 1, low: false, screens: [], at: 0, scene: '', presenting: false, tall: null, known: '', heard: '',
-  seeks: true, laidOut: '', ...ANEW, tell: () => {},
+  seeks: true, laidOut: new Set(), ...ANEW, tell: () => {},
 };
 
 const least = (size) => Math.min(innerWidth / size[0], innerHeight / size[1]);
@@ -121,6 +121,15 @@ function waitForCalm() {
   calm.again = setTimeout(layLater, CALM_MS / 2);
 }
 
+// On a wall a path or a name in a narrow column goes on in the next line after a slash or before a capital.
+function breakPaths() {
+  for (const code of document.querySelectorAll(`${SCENE} td code:not([data-broken])`)) {
+    code.dataset.broken = true;
+    const pieces = code.textContent.split(/(?<=[/_.])(?=.)|(?<=[a-z])(?=[A-Z])/);
+    if (pieces.length > 1) code.replaceChildren(...pieces.flatMap((piece, i) => (i ? [document.createElement('wbr'), piece] : [piece])));
+  }
+}
+
 // What stands on the wall, whatever its size is: the names of its places, and what each is made of.
 function contentOf(parts) {
   return parts.map(({ part }) => `${KEY.exec(part.closest('[class*="st-key-"]')?.className)?.[1]} ${part.tagName}`).join();
@@ -135,14 +144,14 @@ function layScreens() {
   const answered = foot.querySelector('.st-key-hide') !== null; // an answer begins with its first screen
   const scene = `${location.pathname} ${KEY.exec(body.className)[1]} ${answered}`;
   if (scene !== wall.scene) {
-    Object.assign(wall, { scene, at: 0, seeks: true, ...ANEW });
+    Object.assign(wall, { scene, at: 0, seeks: true, laidOut: new Set(), ...ANEW });
     scaleWall();
   }
+  breakPaths();
   const parts = partsOf(flow);
   const isCalm = standsStill(parts);
   if (!isCalm) waitForCalm();
-  const content = wall.seeks ? '' : contentOf(parts);
-  if (isCalm && !wall.seeks && content !== wall.laidOut) {
+  if (isCalm && !wall.seeks && !wall.laidOut.has(contentOf(parts))) {
     Object.assign(wall, { seeks: true, ...ANEW });
     scaleWall();
     return layLater();
@@ -150,6 +159,7 @@ function layScreens() {
   const top = head.getBoundingClientRect().top;
   wall.screens = cut(parts.map(({ box }) => box), top, foot.getBoundingClientRect().top - top - AIR);
   const isSought = isCalm && wall.seeks;
+  if (isSought) wall.laidOut.add(contentOf(parts)); // whatever a step towards the layout makes of it is laid out with it
   if (isSought && wall.screens.length > 1 && !wall.stacks) {
     // what stands side by side is not cut well: one under the other, as on a low wall
     wall.stacks = true;
@@ -158,7 +168,7 @@ function layScreens() {
   }
   const room = foot.getBoundingClientRect().top - top - AIR;
   if (isSought && (tightens(parts, room) || asksAnew(parts))) return layLater();
-  if (isSought) Object.assign(wall, { seeks: false, laidOut: contentOf(parts) });
+  if (isSought) wall.seeks = false;
   fillLast(wall.screens, parts, room);
   wall.at = Math.min(wall.at, wall.screens.length - 1);
   return showScreens(flow, parts);
@@ -264,6 +274,6 @@ function watchWall(presenting) {
 }
 
 window.addEventListener('resize', () => {
-  Object.assign(wall, { seeks: true, ...ANEW });
+  Object.assign(wall, { seeks: true, laidOut: new Set(), ...ANEW });
   watchWall(wall.presenting);
 });
