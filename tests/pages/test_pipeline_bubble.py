@@ -106,7 +106,7 @@ def test_what_two_schedules_hold_is_said_as_it_is():
 def test_the_player_is_at_rest_on_opening_and_holds_the_run():
     """8 stages, 16 microbatches: 184 cells, 56 of them idle."""
     ((head, cells),) = players(opened(pipe_scene="see"))
-    assert head["start"] == "start"
+    assert head["start"] == "end"
     assert (cells.size, (cells == -1).sum()) == (184, 56)
 
 

@@ -201,6 +201,6 @@ def test_the_questions_own_numbers_are_put_together_beside_what_was_measured(run
     single, one_sum, gather = (float(f"{s:.3g}") for s in (log.single_token_s, log.sweep_s, log.all_gather_s))
     by_hand_s = single / 2 + 9 * one_sum + gather
     asked, told = text_of(opened(real_run=run)), text_of(opened(real_run=run, real_guess=60, real_revealed="true"))
-    assert "scores together" in asked
-    assert "own numbers give" not in asked
-    assert f"{100 * log.single_token_s / by_hand_s:.1f} %" in told.split("own numbers give")[1].split("Count it")[0]
+    assert "gather the scores" in asked
+    assert "On paper:" not in asked
+    assert f"{100 * log.single_token_s / by_hand_s:.1f} %" in told.split("On paper:")[1].split("Count it")[0]

@@ -1,4 +1,4 @@
-"""One number line: what the learner said, the truth, and the error between them."""
+"""One number line, and the picture over it: what the learner said, the truth, and the error between them."""
 
 import json
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from runtime.prose import said as phrase
 from runtime.quantities import form, local
 from ui.figures.dots import dot
+from ui.figures.pictured import OWN, TRUTH, Now, Picture
 from ui.figures.style import PHONE, Figure, Layer, Spec, also, at, figure, kept, layer, narrower, serif, words
 from ui.theme import Look
 
@@ -34,23 +35,50 @@ def prediction_line(
     unit: str,
     digits: int = 1,
     slider: str = "",
+    picture: Picture | None = None,
 ) -> Figure:
     """An axis from 0 to `high`; an open circle where the learner said, and after the reveal the truth upright.
 
     `truth=None` draws the question alone. The bar between the two is the error. `unit` has as many forms as the
     language needs: `GPU,GPUs`. Before the reveal the browser moves the circle as `slider`, by its key, is moved.
     """
-    x = axis_of(high, unit, look)
-    if slider and truth is None:
-        return figure(_moved(guess, high, unit, look, x, live := f"live_{slider}"), look, _LINE, live=live)
+    x, live = axis_of(high, unit, look), f"live_{slider}" if slider and truth is None else ""
+    top = _over(picture, truth)
+    drawn = [] if picture is None else _pictured(picture, guess, truth, unit, digits, live, look, x)
+    if live:
+        return figure([*_moved(guess, high, unit, look, x, live, top), *drawn], look, top + _LINE, live=live)
     said = "" if truth is None else local(f"{truth:.{digits}f} {unit_for(truth, unit)}")
     layers = [
-        layer("point", [{"value": 0.0}], x=x, y=look.px(_LINE), opacity=0),
-        *_error(guess, truth, high, unit, look, x),
-        *_said(guess, truth, high, unit, look, x),
-        *_truth(truth, guess, high, said, look, x),
+        layer("point", [{"value": 0.0}], x=x, y=look.px(top + _LINE), opacity=0),
+        *_error(guess, truth, high, unit, look, x, top),
+        *_said(guess, truth, high, unit, look, x, top),
+        *_truth(truth, guess, high, said, look, x, top),
+        *drawn,
     ]
-    return figure(layers, look, _LINE)
+    return figure(layers, look, top + _LINE)
+
+
+def _over(picture: Picture | None, truth: float | None) -> float:
+    """How far down the number line begins."""
+    return 0.0 if picture is None else picture.height + (picture.truth_height if truth is not None else 0.0)
+
+
+def _pictured(
+    picture: Picture,
+    guess: float | None,
+    truth: float | None,
+    unit: str,
+    digits: int,
+    live: str,
+    look: Look,
+    x: Spec,
+) -> list[Layer]:
+    layers = [*picture.setting(look, x), *picture.drawn(Now(guess or 0.0, live, OWN), look, x)]
+    if truth is not None:
+        number = local(f"{truth:.{digits}f} {unit_for(truth, unit)}").strip()
+        name = phrase("shell", "figure.truth", value=number)
+        layers += picture.drawn(Now(truth, role=TRUTH, name=name), look, x)
+    return layers
 
 
 def axis_of(high: float, unit: str, look: Look) -> Spec:
@@ -73,17 +101,19 @@ def unit_for(value: float, unit: str) -> str:
     return form(value, unit.split(","))
 
 
-def _error(guess: float | None, truth: float | None, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
+def _error(
+    guess: float | None, truth: float | None, high: float, unit: str, look: Look, x: Spec, top: float
+) -> list[Layer]:
     bars, gaps = [], []
     if guess is not None and truth is not None:
         gap = _gap(guess, truth, unit)
         middle, align, dx, above = _beside(guess, truth, high, gap)
         # a phone has no room for them between the marks
         crowded = abs(guess - truth) < 0.025 * len(gap) * high
-        place = {"value": middle, "align": align, "dx": look.px(dx), "y": look.px(_LINE - above)}
+        place = {"value": middle, "align": align, "dx": look.px(dx), "y": look.px(top + _LINE - above)}
         bars, gaps = [{"value": guess, "end": truth}], [{**place, "text": gap, "crowded": crowded}]
     text = words(look, 14.5, align=_OWN_ALIGN, dx={"expr": "datum.dx"}, color=look.palette.muted)
-    bar = {"y": look.px(_LINE), "strokeWidth": look.px(5), "color": look.palette.text}
+    bar = {"y": look.px(top + _LINE), "strokeWidth": look.px(5), "color": look.palette.text}
     room = f"!(datum.crowded && {narrower(look, PHONE)})"
     return [
         layer("rule", bars, x=x, x2="end", **bar),
@@ -91,19 +121,23 @@ def _error(guess: float | None, truth: float | None, high: float, unit: str, loo
     ]
 
 
-def _said(guess: float | None, truth: float | None, high: float, unit: str, look: Look, x: Spec) -> list[Layer]:
+def _said(
+    guess: float | None, truth: float | None, high: float, unit: str, look: Look, x: Spec, top: float
+) -> list[Layer]:
     row = []
     if guess is not None:
-        said = phrase("shell", "figure.said", value=guess, unit=unit_for(guess, unit))
+        # a right guess stands where the truth stands, which has the only words there
+        right = truth is not None and not round(truth - guess)
+        said = "" if right else phrase("shell", "figure.said", value=guess, unit=unit_for(guess, unit))
         row = [{"value": guess, "text": said, "align": _lean(guess, truth, high)}]
     text = words(look, 16, align=_OWN_ALIGN)
     return [
-        layer("point", row, x=x, y=look.px(_LINE), shape="circle", **dot(look, 15, width=2.5)),
-        layer("text", row, x=x, y=look.px(_LABEL), text="text", **text),
+        layer("point", row, x=x, y=look.px(top + _LINE), shape="circle", **dot(look, 15, width=2.5)),
+        layer("text", row, x=x, y=look.px(top + _LABEL), text="text", **text),
     ]
 
 
-def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, live: str) -> list[Layer]:
+def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, live: str, top: float) -> list[Layer]:
     """What was said, where the slider stands: until it is moved, where the server knows it; at 0, nothing."""
     row = [{"said": guess or 0.0}]
     reckoned = {"at": f"{live} === '' ? datum.said : toNumber({live})"}
@@ -119,14 +153,14 @@ def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, liv
     }
     x = also(x, "at")
     return [
-        layer("point", [{"at": 0.0}], x=x, y=look.px(_LINE), opacity=0),
+        layer("point", [{"at": 0.0}], x=x, y=look.px(top + _LINE), opacity=0),
         layer(
             "point",
             row,
             reckoned=reckoned,
             where="datum.at > 0",
             x=x,
-            y=look.px(_LINE),
+            y=look.px(top + _LINE),
             shape="circle",
             **dot(look, 15, width=2.5),
         ),
@@ -138,7 +172,7 @@ def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, liv
                 where=where,
                 shown=text,
                 x=x,
-                y=look.px(_LABEL),
+                y=look.px(top + _LABEL),
                 **words(look, 16, align=side),
             )
             for side, where in sides.items()
@@ -146,13 +180,15 @@ def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, liv
     ]
 
 
-def _truth(truth: float | None, guess: float | None, high: float, text: str, look: Look, x: Spec) -> list[Layer]:
+def _truth(
+    truth: float | None, guess: float | None, high: float, text: str, look: Look, x: Spec, top: float
+) -> list[Layer]:
     row = [] if truth is None else [{"value": truth, "text": text, "align": _lean(truth, guess, high)}]
     label = serif(look, 23, fontWeight=600, align=_OWN_ALIGN)
-    upright = {"y": look.px(_LINE - _OVER), "y2": look.px(_LINE + _UNDER), "strokeWidth": look.px(5)}
+    upright = {"y": look.px(top + _LINE - _OVER), "y2": look.px(top + _LINE + _UNDER), "strokeWidth": look.px(5)}
     return [
         layer("rule", row, x=x, **upright, color=look.palette.text),
-        layer("text", row, x=x, y=look.px(_LABEL), text="text", **label),
+        layer("text", row, x=x, y=look.px(top + _LABEL), text="text", **label),
     ]
 
 
