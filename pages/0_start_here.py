@@ -70,7 +70,8 @@ def rank(page: Page[Nothing]) -> None:
             picture(page, drawing.two_nodes, labs_own.NODE_GPUS, *labs_own.LINKS, width=560)
         sent = words.messages()
         far = sent[-1]
-        if page.ask(100 * far.latency_s / far.total_s, high=100, unit="%", slips=labs_own.slips("rank")):
+        slips, bar = labs_own.slips("rank"), pictures.one_message()
+        if page.ask(100 * far.latency_s / far.total_s, high=100, unit="%", slips=slips, picture=bar):
             page.figure(charts.message_bars(sent, page.look), "rank.reading", sent, "message")
 
 

@@ -6,8 +6,22 @@ from typing import Any
 from runtime.prose import said as phrase
 from runtime.quantities import form, local
 from ui.figures.dots import dot
-from ui.figures.pictured import OWN, TRUTH, Now, Picture
-from ui.figures.style import PHONE, Figure, Layer, Spec, also, at, figure, kept, layer, narrower, serif, words
+from ui.figures.pictured import OWN, PLOT, TRUTH, Now, Picture
+from ui.figures.style import (
+    PHONE,
+    Figure,
+    Layer,
+    Spec,
+    also,
+    at,
+    figure,
+    kept,
+    layer,
+    narrower,
+    serif,
+    width_of,
+    words,
+)
 from ui.theme import Look
 
 _LINE = 46
@@ -19,10 +33,20 @@ _NEAR, _FAR = 0.28, 0.6
 """Closer than so much of the line two labels meet on a phone; farther ones too where its end turns one inwards."""
 _ANY = 987653
 """A number that no learner says, in whose place the browser puts what was said."""
+_PLACED = {
+    "own_px": f"datum.value / span_x * {PLOT}",
+    "place": "datum.align == 'right' ? max(datum.wide, min(datum.own_px, width - datum.after)) : "
+    "datum.align == 'left' ? min(width - datum.wide, max(datum.own_px, datum.before)) : "
+    "clamp(datum.own_px, datum.wide / 2, width - datum.wide / 2)",
+}
+"""Where a label stands: at its number, but not over an end of the line, which would be drawn shorter for it."""
 _OWN_ALIGN = {"expr": "datum.align"}
 """Of a text mark: each row says how it leans."""
 _LETTER = 0.015
 """How much of the line a letter takes, projected."""
+_SAID_SIZE, _TRUTH_SIZE = 16, 23
+_APART = 8
+"""Between two labels that lean away from one another."""
 
 
 @kept
@@ -51,8 +75,8 @@ def prediction_line(
     layers = [
         layer("point", [{"value": 0.0}], x=x, y=look.px(top + _LINE), opacity=0),
         *_error(guess, truth, high, unit, look, x, top),
-        *_said(guess, truth, high, unit, look, x, top),
-        *_truth(truth, guess, high, said, look, x, top),
+        *_said(guess, truth, said, high, unit, look, x, top),
+        *_truth(truth, guess, said, high, unit, look, x, top),
         *drawn,
     ]
     return figure(layers, look, top + _LINE)
@@ -122,19 +146,45 @@ def _error(
 
 
 def _said(
-    guess: float | None, truth: float | None, high: float, unit: str, look: Look, x: Spec, top: float
+    guess: float | None,
+    truth: float | None,
+    said_truth: str,
+    high: float,
+    unit: str,
+    look: Look,
+    x: Spec,
+    top: float,
 ) -> list[Layer]:
     row = []
     if guess is not None:
         # a right guess stands where the truth stands, which has the only words there
         right = truth is not None and not round(truth - guess)
-        said = "" if right else phrase("shell", "figure.said", value=guess, unit=unit_for(guess, unit))
-        row = [{"value": guess, "text": said, "align": _lean(guess, truth, high)}]
-    text = words(look, 16, align=_OWN_ALIGN)
+        said = "" if right else _own_words(guess, unit)
+        neighbour = 0.0 if truth is None else _wide(said_truth, _TRUTH_SIZE, look)
+        row = [_label(guess, truth, high, said, _wide(said, _SAID_SIZE, look), neighbour, look)]
+    text = words(look, _SAID_SIZE, align=_OWN_ALIGN)
     return [
         layer("point", row, x=x, y=look.px(top + _LINE), shape="circle", **dot(look, 15, width=2.5)),
-        layer("text", row, x=x, y=look.px(top + _LABEL), text="text", **text),
+        layer("text", row, reckoned=_PLACED, x=at("place"), y=look.px(top + _LABEL), text="text", **text),
     ]
+
+
+def _own_words(guess: float, unit: str) -> str:
+    return phrase("shell", "figure.said", value=guess, unit=unit_for(guess, unit))
+
+
+def _wide(text: str, size: float, look: Look) -> float:
+    return width_of(text, look.font(size))
+
+
+def _label(
+    value: float, other: float | None, high: float, text: str, wide: float, neighbour: float, look: Look
+) -> dict[str, Any]:
+    """A label and how wide it is; `before` and `after` is the room its neighbor needs at that side."""
+    align = _lean(value, other, high)
+    room = neighbour + look.px(_APART) if _is_near(value, other, high) else 0.0
+    before, after = (room if align == side else 0.0 for side in ("left", "right"))
+    return {"value": value, "text": text, "align": align, "wide": wide, "before": before, "after": after}
 
 
 def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, live: str, top: float) -> list[Layer]:
@@ -151,6 +201,8 @@ def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, liv
         "center": f"datum.at >= {_EDGE} * span_x && datum.at <= {1 - _EDGE} * span_x",
         "right": f"datum.at > {1 - _EDGE} * span_x",
     }
+    half = _wide(_own_words(high, unit), _SAID_SIZE, look) / 2
+    centred = {**reckoned, "place": f"clamp(datum.at / span_x * {PLOT}, {half}, {PLOT} - {half})"}
     x = also(x, "at")
     return [
         layer("point", [{"at": 0.0}], x=x, y=look.px(top + _LINE), opacity=0),
@@ -168,12 +220,12 @@ def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, liv
             layer(
                 "text",
                 row,
-                reckoned=reckoned,
+                reckoned=centred,
                 where=where,
                 shown=text,
-                x=x,
+                x=at("place") if side == "center" else x,
                 y=look.px(top + _LABEL),
-                **words(look, 16, align=side),
+                **words(look, _SAID_SIZE, align=side),
             )
             for side, where in sides.items()
         ),
@@ -181,14 +233,24 @@ def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, liv
 
 
 def _truth(
-    truth: float | None, guess: float | None, high: float, text: str, look: Look, x: Spec, top: float
+    truth: float | None,
+    guess: float | None,
+    text: str,
+    high: float,
+    unit: str,
+    look: Look,
+    x: Spec,
+    top: float,
 ) -> list[Layer]:
-    row = [] if truth is None else [{"value": truth, "text": text, "align": _lean(truth, guess, high)}]
-    label = serif(look, 23, fontWeight=600, align=_OWN_ALIGN)
+    row = []
+    if truth is not None:
+        neighbour = 0.0 if guess is None else _wide(_own_words(guess, unit), _SAID_SIZE, look)
+        row = [_label(truth, guess, high, text, _wide(text, _TRUTH_SIZE, look), neighbour, look)]
+    label = serif(look, _TRUTH_SIZE, fontWeight=600, align=_OWN_ALIGN)
     upright = {"y": look.px(top + _LINE - _OVER), "y2": look.px(top + _LINE + _UNDER), "strokeWidth": look.px(5)}
     return [
         layer("rule", row, x=x, **upright, color=look.palette.text),
-        layer("text", row, x=x, y=look.px(top + _LABEL), text="text", **label),
+        layer("text", row, reckoned=_PLACED, x=at("place"), y=look.px(top + _LABEL), text="text", **label),
     ]
 
 
@@ -212,7 +274,14 @@ def _gap(guess: float, truth: float, unit: str) -> str:
 
 def _lean(value: float, other: float | None, high: float) -> str:
     """Which way a label leans: inside the axis, and away from a neighbour that is near."""
-    at_an_end = other is not None and (min(value, other) < _EDGE * high or max(value, other) > (1 - _EDGE) * high)
-    if other is not None and value != other and abs(value - other) < (_FAR if at_an_end else _NEAR) * high:
+    if other is not None and _is_near(value, other, high):
         return "right" if value < other else "left"
     return "left" if value < _EDGE * high else "right" if value > (1 - _EDGE) * high else "center"
+
+
+def _is_near(value: float, other: float | None, high: float) -> bool:
+    """Tell whether two labels may meet, so that they lean away from one another."""
+    if other is None or value == other:
+        return False
+    at_an_end = min(value, other) < _EDGE * high or max(value, other) > (1 - _EDGE) * high
+    return abs(value - other) < (_FAR if at_an_end else _NEAR) * high

@@ -1,15 +1,16 @@
-"""What the predictions of Start here draw: memory that drains, a pass, and a model over GPUs."""
+"""What the predictions of Start here draw: memory that drains, a pass, a model over GPUs, and a message."""
 
 from dataclasses import dataclass
 
-from core.course.labs_own import GPU, LARGE, MODEL
+from core.course.labs_own import GPU, LARGE, LINKS, MODEL, PAYLOAD_BYTES
 from core.models.weights import held_weight_bytes, read_weight_bytes
 from runtime.prose import said
 from ui.figures.pictured import PLOT, TRUTH, Now, box, caption
-from ui.figures.style import RIGHT, Layer, Spec, also, at, layer, words
+from ui.figures.style import RIGHT, Layer, Spec, also, at, layer, width_of, words
 from ui.theme import Look
 
-_HEAD, _DEEP = 24, 104
+_HEAD, _DEEP = 24, 88
+_MESSAGE = 34
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,47 @@ class Boxes:
         return layers
 
 
+@dataclass(frozen=True)
+class Message:
+    """The time of one message, of which the learner says how much is latency. All three fields are words."""
+
+    sent: str
+    latency: str
+    crossing: str
+    height: float = _HEAD + _MESSAGE + 8
+    truth_height: float = _HEAD + _MESSAGE + 4
+
+    def setting(self, look: Look, x: Spec) -> list[Layer]:
+        """Return all of the time, not divided yet."""
+        outline = {"fill": look.palette.ground, "stroke": look.palette.axis}
+        return [
+            *caption(look, 9, self.sent),
+            box(look, Now(1), "0", PLOT, _HEAD, _HEAD + _MESSAGE, **outline),
+            *self._signs(look),
+        ]
+
+    def drawn(self, now: Now, look: Look, x: Spec) -> list[Layer]:
+        """Return the time in its two parts; the truth's stands under the learner's."""
+        palette, is_truth = look.palette, now.role == TRUTH
+        start = self.height if is_truth else 0
+        top, bottom = start + _HEAD, start + _HEAD + _MESSAGE
+        at_px = f"{PLOT} * datum.at / 100"
+        parts = [
+            box(look, now, "0", at_px, top, bottom, fill=palette.latency, stroke=palette.ground),
+            box(look, now, at_px, PLOT, top, bottom, fill=palette.bandwidth, stroke=palette.ground),
+        ]
+        return [*(caption(look, start + 9, now.name) if is_truth else []), *parts]
+
+    def _signs(self, look: Look) -> list[Layer]:
+        """Return what the two colors mean, over the right end of the bar."""
+        after = width_of(self.crossing, look.font(15)) + look.px(20)
+        inks = (self.latency, look.palette.latency_text, after), (self.crossing, look.palette.bandwidth_text, 0.0)
+        return [
+            layer("text", [{"name": name}], x=RIGHT, y=look.px(9), dx=-room, text="name", **_right(look, ink))
+            for name, ink, room in inks
+        ]
+
+
 def drain() -> Drain:
     """Return the picture of one token: the weights that leave the memory."""
     held = said("start_here", "says.drained", held=read_weight_bytes(MODEL), rate=GPU.memory_bytes_per_s)
@@ -169,6 +211,19 @@ def boxes() -> Boxes:
     held, room = held_weight_bytes(LARGE), GPU.usable_memory_bytes
     whole = said("start_here", "says.whole", held=held, name=LARGE.key)
     return Boxes(20, held / room, whole, said("start_here", "says.boxes", room=room))
+
+
+def one_message() -> Message:
+    """Return the picture of a message between two nodes: its time, to be divided."""
+    sent, latency, crossing = (
+        said("start_here", f"says.{name}", payload=PAYLOAD_BYTES, link=list(LINKS)[-1])
+        for name in ("message_time", "message_latency", "message_bytes")
+    )
+    return Message(sent, latency, crossing)
+
+
+def _right(look: Look, ink: str) -> dict[str, object]:
+    return words(look, 15, align="right", fontWeight=600, color=ink)
 
 
 def _left(look: Look) -> dict[str, object]:

@@ -9,7 +9,7 @@ from tests.each import each
 from ui.comm_cost.pictures import Tail
 from ui.figures.prediction import prediction_line
 from ui.sharding_math.pictures import CutLayers
-from ui.start_here.pictures import Boxes, Drain, Pass
+from ui.start_here.pictures import Boxes, Drain, Message, Pass
 from ui.strategy.pictures import Memory
 from ui.theme import DARK, LIGHT, Look
 from ui.two_way_tp.pictures import LETTERS, Typed
@@ -18,6 +18,7 @@ PICTURES = {
     "drain": (Drain("15 GB", "read"), 40, 12, 7.4),
     "pass": (Pass(500, 5, "read once", "tokens"), 500, 100, 153.0),
     "boxes": (Boxes(20, 141 / 85, "141 GB", "GPUs"), 20, 5, 2.0),
+    "message": (Message("8 KiB over 10 GbE", "latency", "bytes"), 100, 30, 88.4),
     "layers": (CutLayers(32, 2, 320, "32 layers"), 320, 48, 64.0),
     "tail": (Tail(8e-3, 4e-3, "One GPU", "8 ms", "Each", "too fast"), 400, 150, 185.0),
     "typed": (Typed("he went to school and came back home again today", "one", "two", "real", 6.0), 200, 60, 13.0),
