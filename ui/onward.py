@@ -7,7 +7,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from runtime.prose import named
-from ui.figures.block import SUMS, WIDE, block
+from ui.figures.block import PHONE, SUMS, WALL, WIDE, block
 from ui.page_parts import PageParts
 from ui.players.still import still
 from ui.prose import label as word
@@ -36,7 +36,8 @@ class Onward(PageParts):
     def draw_layer(self, ranks: int = 2) -> None:
         """Draw the transformer layer that the labs share, with its two all-reduces lit up."""
         key, alt = f"{self.entry.stem}_{self.scene}_layer", word("block.alt")
-        wide, narrow = (block(SUMS, ranks, self.look.palette, alt, phone) for phone in (False, True))
+        widths = (WALL if self.look.present else WIDE, PHONE)
+        wide, narrow = (block(SUMS, ranks, self.look.palette, alt, width) for width in widths)
         with st.container(key=f"drawn_{key}", width=round(self.look.letters(WIDE))):
             still(wide, narrow, key=key)
 

@@ -8,15 +8,16 @@ from ui.theme import Palette
 PARTS = ("attention", "sum_attention", "mlp", "sum_mlp")
 """From left to right, which is from the input of a layer to its output."""
 SUMS = ("sum_attention", "sum_mlp")
-WIDE, _PHONE = 852, 350
+WIDE, WALL, PHONE = 852, 640, 350
+"""Widths that it is drawn for: on a wall its letters are as large as all of a wall's."""
 _TOP, _LANE, _SUM, _GAP, _END = 26, 22, 26, 12, 34
 _DIM = 0.4
 
 
 @kept
-def block(lit: tuple[str, ...], ranks: int, palette: Palette, alt: str, phone: bool = False) -> str:
+def block(lit: tuple[str, ...], ranks: int, palette: Palette, alt: str, width: int = WIDE) -> str:
     """The two blocks of a layer as a lane a rank, and a bar over all lanes where they add up."""
-    drawn, width = min(max(2, ranks), 4), _PHONE if phone else WIDE
+    drawn = min(max(2, ranks), 4)
     high = drawn * _LANE
     middle = _TOP + high / 2
     half = (width - 2 * _END - 2 * _SUM - 4 * _GAP) / 2
@@ -28,11 +29,12 @@ def block(lit: tuple[str, ...], ranks: int, palette: Palette, alt: str, phone: b
             x += _SUM + (_GAP if part == SUMS[0] else 0)
             continue
         parts.append(_lanes(x, half, drawn, shade, palette))
-        parts.append(_named(x, half, _TOP + high + 18, part, phone, palette))
+        parts.append(_named(x, half, _TOP + high + 18, part, width, palette))
         x += half + _GAP
     tip = f"M{width:g} {middle:g}l-9-5v10z"
     parts.append(path(tip, fill=palette.axis))
-    return drawing(width, _TOP + high + 22, alt, *parts)
+    under = 0 if width == PHONE else 33 if width == WALL else 16
+    return drawing(width, _TOP + high + 6 + under, alt, *parts)
 
 
 def _lanes(x: float, wide: float, ranks: int, shade: float, palette: Palette) -> str:
@@ -46,16 +48,22 @@ def _lanes(x: float, wide: float, ranks: int, shade: float, palette: Palette) ->
     return "".join(drawn)
 
 
-def _named(x: float, wide: float, foot: float, part: str, phone: bool, palette: Palette) -> str:
+def _named(x: float, wide: float, foot: float, part: str, width: int, palette: Palette) -> str:
     """The block's name over it, and under it how each part is cut."""
     bold, plain = sans(15) | {"font_weight": 600}, sans(13.5)
     name = text(x, _TOP - 9, said("shell", f"block.{part}"), fill=palette.text, **bold)
-    if phone:
+    if width == PHONE:
         return name
+    cuts = [(at, said("shell", f"block.{part}_{cut}")) for at, cut in ((0.0, "column"), (0.64, "row"))]
+    lines = [(at, row, line) for at, cut in cuts for row, line in enumerate(_lines(cut, width))]
     return name + "".join(
-        text(x + at * wide, foot, said("shell", f"block.{part}_{cut}"), fill=palette.muted, **plain)
-        for at, cut in ((0.0, "column"), (0.64, "row"))
+        text(x + at * wide, foot + 17 * row, line, fill=palette.muted, **plain) for at, row, line in lines
     )
+
+
+def _lines(cut: str, width: int) -> list[str]:
+    """What is cut, and how: a line each where both have no room in one."""
+    return cut.split(": ") if width == WALL else [cut]
 
 
 def _sum(x: float, high: float, shade: float, palette: Palette) -> str:
