@@ -128,7 +128,7 @@ class Page(Onward, Generic[Q]):
                 self.say(f"{self.scene}.ask")
         shown = truth if guess.revealed else None
         if guess.revealed:
-            answer = f"{label}: {local(f'{truth:.{digits}f}')} {unit_for(truth, unit)}"
+            answer = f"{label}: {local(f'{truth:.{digits}f} {unit_for(truth, unit)}')}"
             self.tell(self.entry.scenes[self.scene], answer)
         if polled:
             return guess.revealed

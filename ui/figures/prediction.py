@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from runtime.prose import said as phrase
-from runtime.quantities import form, local
+from runtime.quantities import form, local, percents
 from ui.figures.dots import dot
 from ui.figures.pictured import OWN, PLOT, TRUTH, Now, Picture
 from ui.figures.style import (
@@ -108,13 +108,14 @@ def _pictured(
 def axis_of(high: float, unit: str, look: Look) -> Spec:
     """From 0 to `high` in tenths, or one by one where there are fewer; the unit at its end."""
     parts = int(min(10, high)) if high == int(high) else 10
+    last = local(f"0 {unit_for(high, unit)}")[1:]
     axis: dict[str, Any] = {
         "values": [high * part / parts for part in range(parts + 1)],
         "grid": False,
         "title": None,
         "labelOverlap": True,
         "labelPadding": look.px(6),
-        "labelExpr": f"datum.label + (datum.value == span_x ? ' {unit_for(high, unit)}' : '')",
+        "labelExpr": f"datum.label + (datum.value == span_x ? '{last}' : '')",
     }
     scale = {"domain": [0, high], "nice": False}
     return {"field": "value", "type": "quantitative", "scale": scale, "axis": axis}
@@ -170,7 +171,7 @@ def _said(
 
 
 def _own_words(guess: float, unit: str) -> str:
-    return phrase("shell", "figure.said", value=guess, unit=unit_for(guess, unit))
+    return percents(phrase("shell", "figure.said", value=guess, unit=unit_for(guess, unit)))
 
 
 def _wide(text: str, size: float, look: Look) -> float:
@@ -193,7 +194,7 @@ def _moved(guess: float | None, high: float, unit: str, look: Look, x: Spec, liv
     reckoned = {"at": f"{live} === '' ? datum.said : toNumber({live})"}
     forms = list(dict.fromkeys(unit_for(value, unit) for value in range(int(high) + 1)))
     which = "".join(str(forms.index(unit_for(value, unit))) for value in range(int(high) + 1))
-    texts = [phrase("shell", "figure.said", value=_ANY, unit=form) for form in forms]
+    texts = [_own_words(_ANY, form) for form in forms]
     form = f"[toNumber(substring('{which}', datum.at, datum.at + 1))]" if forms[1:] else "[0]"
     text = f"replace({json.dumps(texts)}{form}, '{_ANY}', datum.at)"
     sides = {
