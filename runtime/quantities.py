@@ -73,7 +73,7 @@ def local(number: str) -> str:
 
 
 def percents(text: str) -> str:
-    """Return a text that a template put together, with its percent signs in the style of the language being spoken."""
+    """Return a text that a template put together, its percent signs in the style of the language being spoken."""
     return _PERCENT.sub(f"{style().percent}%", text)
 
 
