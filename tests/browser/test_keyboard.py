@@ -19,8 +19,9 @@ def in_focus(page) -> str:
 
 def predict_by_mouse(page) -> None:
     """Click into the question's slider; the focus stays on it."""
-    box = page.locator(".st-key-guess").get_by_test_id("stSlider").bounding_box()
-    page.mouse.click(box["x"] + 0.4 * box["width"], box["y"] + 0.55 * box["height"])
+    slider = page.locator(".st-key-guess").get_by_test_id("stSlider")
+    box, thumb = slider.bounding_box(), slider.get_by_test_id("stSliderThumbValue").locator("..").bounding_box()
+    page.mouse.click(box["x"] + 0.4 * box["width"], thumb["y"] + thumb["height"] / 2)
     until(page, page.get_by_role("button", name="Reveal").is_enabled)
     settle(page)
 
@@ -278,10 +279,10 @@ def test_each_view_is_one_entry_of_the_history_and_back_and_forward_bring_it(app
 def test_a_reload_finds_a_player_where_it_was_left(app, open_page):
     page = open_page(f"{app}/pipeline_bubble?pipe_scene=see")
     for _ in range(3):
-        page.locator("figure.player [data-do=on]").click()
+        page.locator("figure.player [data-do=back]").click()
     page.reload()
     settle(page)
-    page.locator("figure.player[data-stop='3']").wait_for()
+    page.locator("figure.player[data-stop='20']").wait_for()
 
 
 def test_tab_comes_into_a_row_of_choices_at_the_chosen_one_and_leaves_it_from_there(app, open_page):
