@@ -11,7 +11,6 @@ const STREAMLITS_OWN = ['embed', 'embed_options'];
 const TURNS = { n: 1, b: -1, PageDown: 1, PageUp: -1 };
 let now = { said: '', present: false, keys: true, shared: [], path: '' };
 let last = null;
-let ask = () => {};
 
 const find = (selector) => document.querySelector(selector);
 const press = (selector) => find(`${selector} button`)?.click();
@@ -105,7 +104,7 @@ function onPress(event) {
 }
 
 // A link within the course stays in this tab, and takes along what all pages share. For one of the navigation nothing is
-// loaded anew. One of the text may ask for a scene or a setting, where a visit that goes on would hold on to its own.
+// loaded anew, and the page is as it was left. One of the text may ask for a scene or a setting of its own.
 function onClick(event) {
   const link = event.composedPath().find((part) => part.tagName === 'A' && part.href);
   if (!link?.closest('.course, [data-testid="stMarkdownContainer"]') || link.hasAttribute('download')) return;
@@ -113,6 +112,10 @@ function onClick(event) {
   if (there.origin !== here.origin || written.startsWith('#')) return;
   for (const name of [...now.shared, ...STREAMLITS_OWN]) {
     if (!there.searchParams.has(name)) here.searchParams.getAll(name).forEach((value) => there.searchParams.append(name, value));
+  }
+  const asked = link.closest('.course') && there.pathname !== here.pathname ? left.get(there.pathname) ?? [] : [];
+  for (const [name, value] of asked) {
+    if (![...now.shared, ...STREAMLITS_OWN].includes(name)) there.searchParams.append(name, value);
   }
   link.href = there.href;
   link.target = '_self';
@@ -138,13 +141,14 @@ function onSkip(event) {
   column.focus({ preventScroll: true });
 }
 
-// A visitor whose server is gone is connected to one that has not run the page yet, and that would lose the next press.
+// A visitor whose server is gone is connected to one that has not run the page yet, and that does not know the part of it
+// that the next press is in.
 function watchTheConnection() {
   const app = find('[data-testid="stApp"]');
   let before = app.dataset.testConnectionState;
   new MutationObserver(() => {
     const state = app.dataset.testConnectionState;
-    if (state === 'CONNECTED' && before !== state) ask();
+    if (state === 'CONNECTED' && before !== state) runAnew();
     before = state;
   }).observe(app, { attributeFilter: ['data-test-connection-state'] });
 }
@@ -185,7 +189,6 @@ watchTheConnection();
 setInterval(tellElapsed, CLOCK_MS);
 
 export default function ({ data, parentElement, setStateValue }) {
-  ask = () => setStateValue('connected', Date.now());
   document.documentElement.lang = data.lang;
   speak(data.streamlit);
   Object.assign(firstScenes, data.first);
