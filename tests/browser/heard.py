@@ -28,6 +28,8 @@ PLAYERS = {
     "schedule": f"""- figure:
   - /children: equal
   - img /Stage 7 waits 7 ticks for its first microbatch.+/
+  - list:
+    - listitem: Swipe the grid sideways for the other ticks.
   - button "One tick back"
   - button "Play"
   - button "One tick on"

@@ -237,7 +237,7 @@ function showScreens(flow, parts) {
     part.style.clipPath = screens.length > 1 && over > 0 ? `inset(${over}px -${BEYOND}px -${BEYOND}px -${BEYOND}px)` : '';
     part.style.top = at ? `${screens[0].from - from}px` : '';
   }
-  document.documentElement.dataset.laid = !wall.presenting || !wall.seeks;
+  document.documentElement.dataset.laid = !flow.length || !wall.seeks;
   document.documentElement.style.setProperty('--screen', screens.length > 1 ? `" · ${at + 1}/${screens.length}"` : '""');
 }
 
