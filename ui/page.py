@@ -192,7 +192,7 @@ class Page(Onward, Generic[Q]):
     def _type(self, name: str, kind: Whole, label: str, value: int) -> None:
         """Draw a field for the same number, which is typed."""
         typed, said = replace(kind, slid=False), word("figure.typed", label=label)
-        shown: dict[str, Any] = {"key": f"{name}_typed", "width": 132, "label_visibility": "collapsed"}
+        shown: dict[str, Any] = {"key": f"{name}_typed", "width": 140, "label_visibility": "collapsed"}
         address.control(name, typed, said, value, 0, self.entry.stem, **shown)
 
     def _guessed(self, kind: Kind[int], name: str) -> int:
