@@ -16,6 +16,7 @@ const LINES = 'p, li, tr, pre, h1, h2, h3, h4, h5, .fraction-row';
 const ASKS = ['last', 'first', 'after']; // where a low wall has its controls: the first of these that leaves no screen to them alone
 const ANEW = { stacks: false, asks: 0, screensBefore: 0, tight: 0, looseScreens: 0 };
 const TIGHT = 1, LOOSE_AGAIN = 2; // all stands a little closer; that was of no use
+const LATE_MS = 2000; // so long it is waited for what has not been drawn: it may never be
 const CALM_MS = 140; // so long nothing has grown: what arrives late is not laid out around before it is there
 const calm = { sizes: '', since: 0, again: 0 };
 const wall = {
@@ -105,7 +106,7 @@ function cut(boxes, top, room) {
 function standsStill(parts) {
   const sizes = parts.map(({ box }) => `${Math.round(box.width)}×${Math.round(box.bottom - box.top)}`).join();
   if (sizes !== calm.sizes) Object.assign(calm, { sizes, since: performance.now() });
-  return isDrawn() && performance.now() - calm.since >= CALM_MS;
+  return performance.now() - calm.since >= (isDrawn() ? CALM_MS : LATE_MS);
 }
 
 // Whether the server has answered for this wall, and the browser has drawn what it was told.
@@ -113,7 +114,7 @@ function isDrawn() {
   const app = document.querySelector('.stApp');
   if (app?.dataset.testScriptState !== 'notRunning' || wall.heard !== wall.known || document.fonts.status !== 'loaded') return false;
   const figures = [...document.querySelectorAll(`${SCENE} :is([data-testid="stVegaLiteChart"], figure.player, [data-testid="stSkeleton"])`)];
-  return figures.every((figure) => (figure.matches('figure') ? figure.dataset.stop !== undefined : figure.querySelector('canvas, svg') !== null));
+  return figures.filter((figure) => figure.checkVisibility()).every((figure) => (figure.matches('figure') ? figure.dataset.stop !== undefined : figure.querySelector('canvas, svg') !== null));
 }
 
 function waitForCalm() {

@@ -36,7 +36,7 @@ class Drain:
                 y=look.px(_HEAD + _DEEP - 11),
                 dx=-look.px(8),
                 text="name",
-                **words(look, 14, align="right", color=look.palette.muted),
+                **words(look, 14, align="right"),
             ),
         ]
 
