@@ -7,8 +7,8 @@ import streamlit as st
 from core.sharding_math.drawn import known_slips
 from ui import learner_panel, scenes
 from ui.page import Page
-from ui.sharding_math import charts, figures, rows, words
-from ui.sharding_math.question import BY_HAND, ONE_LAYER, ROUNDING, Question, kind_of, ranks_of, trial_of
+from ui.sharding_math import charts, figures, pictures, rows, words
+from ui.sharding_math.question import BY_HAND, ONE_LAYER, PROVED, ROUNDING, Question, kind_of, ranks_of, trial_of
 
 
 def fields(page: Page[Question]) -> Mapping[str, object]:
@@ -19,7 +19,9 @@ def fields(page: Page[Question]) -> Mapping[str, object]:
 def question(page: Page[Question]) -> None:
     collectives = len(rows.ledger_cells(page.scenario))
     slips, most = known_slips(page.scenario), 10 * page.scenario.model_spec.num_hidden_layers
-    if page.ask(collectives, high=most, slips=slips) and collectives:
+    layers = pictures.cut_layers(page.scenario, most)
+    if page.ask(collectives, high=most, slips=slips, picture=layers) and collectives:
+        page.draw_layer(page.scenario.tp)
         ledger(page, "question.reading")
 
 
@@ -35,6 +37,7 @@ def see(page: Page[Question]) -> None:
         if kind in ("column", "gathered"):
             page.control("whole")
     figures.stepper(page, kind, ranks_of(page))
+    page.walk("layer", PROVED, step="")
 
 
 def count(page: Page[Question]) -> None:

@@ -27,7 +27,9 @@ def serve(page: Page[Question]) -> None:
     page.data_sheet = "compute"
     draw_sizes(page, "p", "flow")
     sizes = {"p": (STAGES, run_of(page).stages), "flow": (FLOWS, page.question.flow)}
-    grids.turning(page, "serve.reading", lambda *flow: [grids.loop(*flow)], sizes, key="flow", follow=0)
+    grids.turning(
+        page, "serve.reading", lambda *flow: [grids.loop(*flow)], sizes, key="flow", follow=0, start="end"
+    )
     with page.guarded():
         page.notes_beside("aside_flow", "serve.crossing", "serve.alone", "serve.together", gap="medium")
 
@@ -42,7 +44,7 @@ def question(page: Page[Question]) -> None:
 def see(page: Page[Question]) -> None:
     draw_sizes(page, "p", "m")
     run, sizes = run_of(page), offered(page)
-    grids.turning(page, "see.reading", lambda *run: [grids.batch(*run)], sizes, key="run", follow=6)
+    grids.turning(page, "see.reading", lambda *run: [grids.batch(*run)], sizes, key="run", follow=6, start="end")
     with st.container(key="aside_equal", horizontal=False):
         for column, block, terms in zip(
             st.columns([330, 400, 350], gap="medium"),

@@ -46,7 +46,7 @@ AT_REST = """([restMs, longestMs, owedMs, patienceMs]) => new Promise((resolve, 
         const waits = app?.dataset.testScriptState === 'notRunning'
             && app.dataset.testConnectionState === 'CONNECTED' && app.querySelector('h1')
             && !app.querySelector('[data-testid="stSkeleton"]') && now - window.asked > owedMs
-            && document.documentElement.style.getPropertyValue('--screen');
+            && document.documentElement.dataset.laid === 'true';
         if (!waits) since = now;
         if (now - since < restMs && now - began < patienceMs) return setTimeout(look, 20);
         watch.disconnect();

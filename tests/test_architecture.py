@@ -38,6 +38,7 @@ MAY_IMPORT = {
     "ui/players": {"streamlit", "ui.players", *WORDS},
     "ui/*/charts*.py": FIGURE,
     "ui/*/drawing*.py": FIGURE,
+    "ui/*/pictures*.py": FIGURE,
     "ui/*/rows*.py": {"core", *WORDS},
     "ui/*/words*.py": {"numpy", "core", "ui.prose", *WORDS},
     "ui": {"streamlit", "pandas", "core", "ui", "runtime"},
@@ -56,6 +57,7 @@ may import the like of itself in any subject, and no streamlit.
 ALIKE = {
     "ui/*/charts*.py": r"ui\.\w+(\.charts.*)?$",
     "ui/*/drawing*.py": r"ui\.\w+(\.drawing.*)?$",
+    "ui/*/pictures*.py": r"ui\.\w+(\.pictures.*)?$",
     "ui/*/rows*.py": r"ui\.\w+(\.rows.*)?$",
     "ui/*/words*.py": r"ui\.\w+(\.(rows|words).*)?$",
 }
