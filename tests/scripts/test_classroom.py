@@ -325,7 +325,7 @@ def test_handouts_and_the_key_are_of_the_same_questions_and_say_all_a_student_ne
             assert f"q{n} = ? {question.unit}" in text
             assert float(key[student, f"q{n}"]["answer"]) == pytest.approx(question.in_unit, rel=1e-4)
         assert all(f"| `{task.name}` | {task.points} |" in text for task in BILL.tasks)
-        for said in (student, "https://example.org", "`answers.txt`", "within 1\xa0%", "1 KiB = 1024 bytes"):
+        for said in (student, "https://example.org", "`answers.txt`", "within 1%", "1 KiB = 1024 bytes"):
             assert said in text, said
         page = Text()
         page.feed((folder / "sheets" / f"{student}.html").read_text(encoding="utf-8"))
