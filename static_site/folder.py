@@ -15,6 +15,7 @@ from runtime.files import ROOT
 from static_site.parts import CORE, PartError, Parts
 
 BROWSER = Path(__file__).parent / "browser"
+SETTINGS = ".streamlit/config.toml"
 OURS = (
     *(
         "streamlit_app.py",
@@ -28,7 +29,7 @@ OURS = (
         "distributed",
         "experiments",
     ),
-    *(".streamlit/config.toml", "static_site/browser"),
+    *(SETTINGS, "static_site/browser"),
 )
 LEFT_OUT = re.compile(r"__pycache__|^data/checkpoints/|^experiments/.*\.png$|^ui/server\.py|^labs/.*/README")
 NOT_IMPORTED = {
@@ -69,6 +70,16 @@ def _stamped(name: str) -> zipfile.ZipInfo:
     return entry
 
 
+def settings_of_tab(text: str) -> str:
+    """Return Streamlit's settings as a tab wants them: it watches no file, and has no other origin to keep out.
+
+    An app that is served by another's hand reads them in this file alone. A watcher is a thread without an end,
+    and an upload would need a cookie that a folder of files does not set.
+    """
+    text = re.sub(r"^(enableXsrfProtection|enableCORS) = true$", r"\1 = false", text, flags=re.MULTILINE)
+    return text.replace("[server]\n", '[server]\nfileWatcherType = "none"\n', 1) + '\n[logger]\nlevel = "warning"\n'
+
+
 def our_files() -> Iterator[tuple[str, bytes]]:
     """What the app itself is in the tab, by its path."""
     listed = subprocess.run(["git", "ls-files", "-z", *OURS], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -77,7 +88,8 @@ def our_files() -> Iterator[tuple[str, bytes]]:
         names = sorted(str(one.relative_to(ROOT)) for top in OURS for one in _files(ROOT / top))
     for name in names:
         if not LEFT_OUT.search(name):
-            yield name, (ROOT / name).read_bytes()
+            data = (ROOT / name).read_bytes()
+            yield name, settings_of_tab(data.decode()).encode() if name == SETTINGS else data
 
 
 def _files(path: Path) -> Iterable[Path]:

@@ -60,10 +60,6 @@ const begin = async () => {
     env: {
       HOME: '/home/pyodide',
       PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION: 'python',
-      STREAMLIT_SERVER_FILE_WATCHER_TYPE: 'none',
-      STREAMLIT_SERVER_ENABLE_XSRF_PROTECTION: 'false',
-      STREAMLIT_SERVER_ENABLE_CORS: 'false',
-      STREAMLIT_LOGGER_LEVEL: 'warning',
     },
     stdout: (text) => tell({ is: 'log', text }),
     stderr: (text) => tell({ is: 'log', text, bad: true }),

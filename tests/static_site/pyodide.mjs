@@ -17,8 +17,7 @@ try {
   const python = await loadPyodide({
     indexURL: `${copy}/`, packages: [...parts.first, ...parts.figures, ...parts.lab], args: [], stdout: console.log, stderr: console.error,
     env: {
-      HOME: '/home/pyodide', PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION: 'python', STREAMLIT_SERVER_FILE_WATCHER_TYPE: 'none',
-      STREAMLIT_SERVER_ENABLE_XSRF_PROTECTION: 'false', STREAMLIT_SERVER_ENABLE_CORS: 'false', STREAMLIT_LOGGER_LEVEL: 'warning',
+      HOME: '/home/pyodide', PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION: 'python',
     },
   });
   for (const [zip, into] of [['streamlit.zip', `/lib/python${parts.python}/site-packages`], ['app.zip', '/app']]) {
