@@ -36,5 +36,5 @@ try {
   console.error(String(error).split('\n').slice(-30).join('\n'));
 } finally {
   fs.rmSync(copy, { recursive: true, force: true });
-  process.exit(status);
+  process.stdout.write('', () => process.exit(status)); // what was printed before goes first
 }

@@ -104,4 +104,4 @@ def scenes(language: str = "en") -> list[tuple[str, str]]:
 
 
 def told(pages: dict[str, list[str]]) -> str:
-    return json.dumps(pages, ensure_ascii=False)
+    return json.dumps(pages)
