@@ -2,6 +2,15 @@
 
 importScripts('./pyodide/pyodide.js');
 
+// A learner's code may take so much memory and no more: past it Python has a MemoryError, and the page keeps its own.
+const PAGE_BYTES = 65536;
+const MOST_PAGES = 2 ** 30 / PAGE_BYTES;
+const { grow } = WebAssembly.Memory.prototype;
+WebAssembly.Memory.prototype.grow = function bounded(pages) {
+  if (this.buffer.byteLength / PAGE_BYTES + pages > MOST_PAGES) throw new RangeError('a lab takes no more memory');
+  return grow.call(this, pages);
+};
+
 const ready = (async () => {
   const parts = await (await fetch('./parts.json')).json();
   const pyodide = await loadPyodide({ indexURL: './pyodide/', packages: parts.lab, stdout: () => {}, stderr: () => {} });
