@@ -49,7 +49,6 @@ def panel(lab: str, sizes: tuple[int, ...] = ()) -> list[dict[str, Any]]:
             "run_s": RUN_S,
             "words": {name: blocks[name].replace("{{run_s}}", str(RUN_S)) for name in blocks},
         },
-        default={"tried": None},
         on_tried_change=lambda: _keep(key),
     )
     rows: list[dict[str, Any]] = st.session_state.get(f"{_TOLD}{key}", [])
