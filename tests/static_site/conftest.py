@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.settled import ASKED, FLAGS
+from scripts.settled import ASKED, FLAGS, PATIENCE_MS
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_MS = 90_000
 
 
 def pytest_addoption(parser):
