@@ -7,11 +7,14 @@ Bytes are the files as gzip would send them. Run it on a machine at rest: it mea
 """
 
 import argparse
+import math
+import os
 import re
 import shutil
 import subprocess
 import tempfile
 import threading
+import time
 import zlib
 from collections.abc import Iterator
 from functools import partial
@@ -29,10 +32,10 @@ PATIENCE_MS = 300_000
 class Counted(SimpleHTTPRequestHandler):
     """Serves the folder, and notes what was asked."""
 
-    asked: list[str] = []  # noqa: RUF012, of all requests together
+    asked: list[tuple[float, str]] = []  # noqa: RUF012, of all requests together, each with its time
 
     def log_message(self, *_: object) -> None:
-        self.asked.append(self.path.partition("?")[0])
+        self.asked.append((time.time(), self.path.partition("?")[0]))
 
 
 def served(site: Path) -> ThreadingHTTPServer:
@@ -41,23 +44,30 @@ def served(site: Path) -> ThreadingHTTPServer:
     return server
 
 
-def packed(site: Path, asked: list[str]) -> float:
-    """The megabytes of the files that were asked, each once, as gzip."""
-    files = {site / one.strip("/") for one in asked}
+def packed(site: Path, until_s: float = math.inf) -> float:
+    """The megabytes of the files that were asked up to a time, each once, as gzip."""
+    files = {site / path.strip("/") for when_s, path in Counted.asked if when_s <= until_s}
     return sum(len(zlib.compress(one.read_bytes(), 6)) for one in files if one.is_file()) / 1e6
 
 
-def resident_mb(profile: str) -> float:
-    """The largest of the browser's processes with this profile that draw a page. Linux."""
+def resident_mb() -> float:
+    """The largest of this program's browser's processes that draw a page. Linux."""
     sizes = [0.0]
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
-            command = (status.parent / "cmdline").read_bytes().decode(errors="replace")
-            if "--type=renderer" in command and profile in command:
+            drawn = b"--type=renderer" in (status.parent / "cmdline").read_bytes()
+            if drawn and os.getpid() in _ancestors(int(status.parent.name)):
                 sizes.append(int(re.search(r"VmRSS:\s+(\d+)", status.read_text())[1]) / 1e3)  # type: ignore[index]
         except OSError:
             continue
     return max(sizes)
+
+
+def _ancestors(process: int) -> Iterator[int]:
+    while process > 1:
+        told = Path(f"/proc/{process}/status").read_text()
+        process = int(re.search(r"PPid:\s+(\d+)", told)[1])  # type: ignore[index]
+        yield process
 
 
 def visits(site: Path, count: int) -> Iterator[dict[str, float]]:
@@ -67,16 +77,16 @@ def visits(site: Path, count: int) -> Iterator[dict[str, float]]:
     url = f"http://127.0.0.1:{server.server_port}/"
     with sync_playwright() as playwright:
         for _ in range(count):
-            with tempfile.TemporaryDirectory() as profile:
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
                 context = playwright.chromium.launch_persistent_context(
                     profile, executable_path=chromium, args=["--no-sandbox"]
                 )
-                yield dict(measured(context.new_page(), url, site, profile))
+                yield dict(measured(context.new_page(), url, site))
                 context.close()
     server.shutdown()
 
 
-def measured(page: Any, url: str, site: Path, profile: str) -> Iterator[tuple[str, float]]:
+def measured(page: Any, url: str, site: Path) -> Iterator[tuple[str, float]]:
     page.set_default_timeout(PATIENCE_MS)
     Counted.asked.clear()
     page.goto(url, wait_until="commit")
@@ -85,26 +95,29 @@ def measured(page: Any, url: str, site: Path, profile: str) -> Iterator[tuple[st
         "first picture, s",
         page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime / 1e3"),
     )
-    page.wait_for_function("window.shardlab_stages.alive")
+    page.wait_for_function("window.shardlab_stages?.alive")
     yield "first page alive, s", page.evaluate("window.shardlab_stages.alive / 1e3")
-    yield "MB before the first page", packed(site, Counted.asked)
-    page.wait_for_function("window.shardlab_stages.whole")
+    yield (
+        "MB before the first page",
+        packed(site, page.evaluate("performance.timeOrigin + window.shardlab_stages.alive") / 1e3),
+    )
+    page.wait_for_function("window.shardlab_stages?.whole")
     yield "figures ready behind it, s", page.evaluate("window.shardlab_stages.whole / 1e3")
-    yield "memory at the first page, MB", resident_mb(profile)
+    yield "memory at the first page, MB", resident_mb()
     page.goto(url + PRESSED, wait_until="commit")
     page.wait_for_function("window.shardlab_stages?.alive")
     page.locator("canvas, svg.marks").first.wait_for()
     yield "a lab by its address, first figure, s", page.evaluate("performance.now() / 1e3")
-    yield "MB in all", packed(site, Counted.asked)
+    yield "MB in all", packed(site)
     yield "a press, median ms", median(pressed(page) for _ in range(5))
-    yield "memory with figures, MB", resident_mb(profile)
+    yield "memory with figures, MB", resident_mb()
     page.wait_for_function("caches.keys().then((names) => names.length > 0)")
     page.wait_for_timeout(15_000)  # the service worker keeps the rest
     Counted.asked.clear()
     page.reload(wait_until="commit")
     page.wait_for_function("window.shardlab_stages?.alive")
     yield "second visit alive, s", page.evaluate("window.shardlab_stages.alive / 1e3")
-    yield "files asked at the second visit", len([one for one in Counted.asked if "service.js" not in one])
+    yield "files asked at the second visit", sum("service.js" not in path for _, path in Counted.asked)
 
 
 PRESS = """() => new Promise((done) => {

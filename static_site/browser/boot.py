@@ -41,7 +41,7 @@ _app: Any = None
 
 
 def _place_utc() -> None:
-    """Put UTC where dateutil looks for it first: pandas asks, and the archive of all zones takes a second to read."""
+    """Put UTC where dateutil looks for it first: pandas asks, and an archive of all zones takes a second."""
     zones = Path("/usr/share/zoneinfo")
     zones.mkdir(parents=True, exist_ok=True)
     (zones / "UTC").write_bytes((files("tzdata") / "zoneinfo" / "UTC").read_bytes())
