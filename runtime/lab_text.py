@@ -13,7 +13,7 @@ def task_text(lab: Lab, language: str) -> str:
     folder = ROOT / "labs" / lab.folder
     first, *further = (_in_language(path, language) for path in (folder / "README.md", *_parts(folder)))
     first = re.sub(r"^\*\[.*\]\(README[\w.]*\)\*\n+", "", first, flags=re.MULTILINE)  # to another language
-    first = re.sub(r"\[([^\]]+)\]\(PART-[\w.-]+\)", r"\1", first)
+    first = re.sub(r"\[([^\[\]]+)\]\(PART-[\w.-]+\)", r"\1", first)
     return "\n".join([first, *(f"#{text}" for text in further)])
 
 

@@ -23,7 +23,7 @@ from runtime.students_text import answers_from, code_from, text_from
 _AGAIN = re.compile(r"(?:[ _-]?\((\d{1,3})\)|-(\d{1,3}))$")
 """What Canvas and browsers put behind the name of a file that is sent again."""
 _TEXTS = (".txt", ".text", ".md", ".csv", "")
-_NOT_CODE = re.compile(r"(test_.*|.*_test|conftest|setup|solution|apart|billed|diagnosis|checks|__init__)\.py")
+_NOT_CODE = re.compile(r"\A(test_.*|.*_test|conftest|setup|solution|apart|billed|diagnosis|checks|__init__)\.py")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ MEND = "python -m pip install -r {}"
 def ranges() -> dict[str, tuple[str, str]]:
     """By package the oldest version and the first that is too new."""
     told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    pattern = re.compile(r"([\w-]+)>=([\d.]+),<([\d.]+)")
+    pattern = re.compile(r"(?<![\w-])([\w-]++)>=([\d.]++),<([\d.]++)")
     found = (pattern.fullmatch(one) for one in told["project"]["optional-dependencies"]["app"])
     return {one[1]: (one[2], one[3]) for one in found if one}
 

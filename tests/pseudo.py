@@ -34,6 +34,7 @@ NAMES = sorted(
 )
 """Rows of the catalog, without what qualifies them, and published sources, by their own names."""
 
+_NAMED = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, NAMES))})(?!\w)")
 
 SHORT = ("an", "as", "at", "by", "if", "in", "is", "it", "of", "on", "or", "to")
 """Words of a sentence that are as short as names in code."""
@@ -80,8 +81,7 @@ def plain_in(text: str, others: re.Pattern[str] | None = None) -> list[str]:
     code = r"```.*?```|`[^`\n]*`|https?://\S+|\]\([^)]*\)|<[^>]*>|:[a-z-]+\[|:material/\w+:"
     plain = re.sub(code, " ", text, flags=re.DOTALL)
     plain = re.sub(r"\$[^$\n]+\$", " ", plain)
-    for name in NAMES:
-        plain = plain.replace(name, " ")
+    plain = _NAMED.sub(" ", plain)
     plain = others.sub(" ", plain) if others else plain
     found = re.findall(r"(?<![\w/.@=-])[A-Za-z]+(?:-[A-Za-z]+)*(?![\w/@=(-])", plain.replace("\\", ""))
     longer = (word for word in found if re.search(r"[a-z]{3}", word) and re.search(r"[aeiouy]", word))

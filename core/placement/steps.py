@@ -7,7 +7,7 @@ Ignored: prefills that arrive while others decode (see the load), overlap, uneve
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import ceil
+from math import ceil, sqrt
 
 from core.collectives.cost import as_measured
 from core.models.loaded_weights import stages
@@ -215,16 +215,42 @@ class Steps:
         return tuple(rows)
 
 
+STEPPED_USERS = 2_048
+"""So many users are added one by one; those before them begin where one more would change nothing."""
+
+
 def closed_wait_s(users: int, service_s: float, thinks_s: float) -> float:
     """The mean wait of one of so many users for a server of equal jobs, each away for a while between its own.
 
         w(n) = s · (q(n-1) - u(n-1)/2),  q(n) = x · (w + s),  u = x · s,  x = n / (w + s + think)
 
-    Mean value analysis; of the job that is being served half is left. Source: Reiser & Lavenberg 1980.
+    Mean value analysis; of the job that is being served half is left. Past `STEPPED_USERS` it sets out from the w
+    that solves w(n) = w(n-1). Source: Reiser & Lavenberg 1980; Schweitzer 1979.
     """
-    waits_s = queued = busy = 0.0
-    for user in range(1, users + 1):
+    before = max(0, users - STEPPED_USERS)
+    waits_s = _standing_wait_s(before, service_s, thinks_s) if before else 0.0
+    queued, busy = _queued(before, waits_s, service_s, thinks_s)
+    for user in range(before + 1, users + 1):
         waits_s = service_s * max(0.0, queued - busy / 2)
-        rate = user / (waits_s + service_s + thinks_s) if waits_s + service_s + thinks_s else 0.0
-        queued, busy = rate * (waits_s + service_s), min(1.0, rate * service_s)
+        queued, busy = _queued(user, waits_s, service_s, thinks_s)
+    return waits_s
+
+
+def _queued(users: int, waits_s: float, service_s: float, thinks_s: float) -> tuple[float, float]:
+    """How many users are at the server, and the share of time that it is busy."""
+    around_s = waits_s + service_s + thinks_s
+    rate = users / around_s if around_s else 0.0
+    return rate * (waits_s + service_s), min(1.0, rate * service_s)
+
+
+def _standing_wait_s(users: int, service_s: float, thinks_s: float) -> float:
+    """The wait that solves w = s · (q - u/2) with u below 1, else with u = 1: the root of a quadratic."""
+    whole_s = service_s + thinks_s
+    for linear_s, squared_s2 in (
+        (whole_s - users * service_s, users * service_s**2 / 2),
+        (whole_s + service_s / 2 - users * service_s, users * service_s**2 - service_s * whole_s / 2),
+    ):
+        waits_s = (sqrt(linear_s**2 + 4 * squared_s2) - linear_s) / 2
+        if users * service_s <= waits_s + whole_s:
+            break
     return waits_s

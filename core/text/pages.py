@@ -16,9 +16,11 @@ th, td { text-align: left; vertical-align: top; padding: 0.25em 0.8em 0.25em 0; 
 code, pre { font: 0.9em/1.4 Menlo, Consolas, monospace; overflow-wrap: anywhere }
 pre { background: #f4f2ee; padding: 0.6em 0.8em; white-space: pre-wrap; break-inside: avoid }"""
 _INLINE = re.compile(
-    r"(`+)(.+?)(?<!`)\1(?!`)|\*\*(.+?)\*\*|(?<![\w*])\*([^*\s][^*]*)\*(?!\w)"
-    r"|\[([^\]]+)\]\(([^)\s]+)\)|\\([\\`*_{}\[\]()#+.!|<>-])"
+    r"\*\*(.+?)\*\*|(?<![\w*])\*([^*\s][^*]*)\*(?!\w)"
+    r"|\[([^\[\]]+)\]\(([^()\s\0]+)\)|\\([\\`*_{}\[\]()#+.!|<>-])"
 )
+_CODE = "\0"
+"""Stands for a span of code while what is around it is read."""
 
 
 def page(title: str, markdown: str, language: str = "en") -> str:
@@ -76,7 +78,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _item(line: str) -> re.Match[str] | None:
-    return re.match(r"([-*]|\d+\.) +(.*)", line)
+    return re.match(r"\A([-*]|\d+\.) +(.*)", line)
 
 
 def _list(lines: Sequence[str]) -> str:
@@ -101,7 +103,33 @@ def _table(lines: Sequence[str]) -> str:
 
 
 def _inline(text: str) -> str:
-    """A line's text, its code, bold, italic and links as HTML, and all else escaped."""
+    """A line's text, its code, bold, italic and links as HTML, and all else escaped; NUL as CommonMark has it."""
+    around, spans = _spans(text.replace(_CODE, "\ufffd"))
+    codes = iter(spans)
+    return re.sub(_CODE, lambda _: f"<code>{escape(next(codes))}</code>", _styled(around))
+
+
+def _spans(text: str) -> tuple[str, list[str]]:
+    """The text with a mark for each span of code, and what the spans hold: a run of backticks ends at its equal."""
+    ends: dict[int, list[int]] = {}
+    for run in reversed([*re.finditer("`+", text)]):
+        ends.setdefault(len(run[0]), []).append(run.start())
+    parts, spans, at = [], [], 0
+    for run in re.finditer(r"\\.|`+", text):
+        ticks, same = len(run[0]), ends.get(len(run[0]), [])
+        if run[0][0] != "`" or run.start() < at:
+            continue
+        while same and same[-1] < run.end():
+            same.pop()
+        if same:
+            code = text[run.end() : same[-1]]
+            spans.append(code[1:-1] if code[:1] == code[-1:] == " " and code.strip() else code)
+            parts += [text[at : run.start()], _CODE]
+            at = same[-1] + ticks
+    return "".join([*parts, text[at:]]), spans
+
+
+def _styled(text: str) -> str:
     parts, at = [], 0
     for found in _INLINE.finditer(text):
         parts.append(escape(text[at : found.start()]))
@@ -111,15 +139,11 @@ def _inline(text: str) -> str:
 
 
 def _marked(found: re.Match[str]) -> str:
+    if found[1] is not None:
+        return f"<strong>{_styled(found[1])}</strong>"
     if found[2] is not None:
-        code = found[2]
-        inner = code[1:-1] if code[:1] == code[-1:] == " " and code.strip() else code
-        return f"<code>{escape(inner)}</code>"
+        return f"<em>{_styled(found[2])}</em>"
     if found[3] is not None:
-        return f"<strong>{_inline(found[3])}</strong>"
-    if found[4] is not None:
-        return f"<em>{_inline(found[4])}</em>"
-    if found[5] is not None:
-        kept = re.match(r"https?://|#", found[6])
-        return f'<a href="{escape(found[6])}">{_inline(found[5])}</a>' if kept else _inline(found[5])
-    return escape(found[7])
+        kept = re.match(r"https?://|#", found[4])
+        return f'<a href="{escape(found[4])}">{_styled(found[3])}</a>' if kept else _styled(found[3])
+    return escape(found[5])

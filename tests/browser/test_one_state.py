@@ -50,12 +50,12 @@ def test_a_link_shows_what_is_good_says_a_sentence_of_what_is_not_and_keeps_what
     holds(page, ALPHA, "12.5")
     holds(page, BETA, "1.25")
     holds(page, "Tokens in the step", "1")
-    shows(page, Scenes="Bench", Numbers="as measured")
+    shows(page, Scenes="Bench", Numbers="modeled")
     page.get_by_role("button", name="Pin", exact=True).click()
     until(page, lambda: "bill_pin" in query(page))
     kept = {**GOOD, "bill_pin": query(page)["bill_pin"]}
     go_to(page, "See it")
-    shows(page, Phase="prefill", Figure="the bill", Numbers="as measured")
+    shows(page, Phase="prefill", Figure="the bill", Numbers="modeled")
     asks(page, **{**kept, "bill_scene": "see"})
     go_to(page, "Limits")
     asks(page, **{**kept, "bill_scene": "limits"})
@@ -113,31 +113,31 @@ AT_ONCE = """([...names]) => names.map(([row, option]) =>
 
 def test_two_quick_presses_both_land(see):
     """In one tick; while the first is on its way; one of them a scene; one a number that was not yet entered."""
-    see.evaluate(AT_ONCE, [["Phase", "prefill"], ["Numbers", "the lab's napkin"]])
+    see.evaluate(AT_ONCE, [["Phase", "prefill"], ["Numbers", "rough"]])
     asks(see, bill_phase="prefill", bill_numbers="the_lab_s_napkin")
-    shows(see, Scenes="See it", Phase="prefill", Numbers="the lab's napkin")
+    shows(see, Scenes="See it", Phase="prefill", Numbers="rough")
     see.evaluate(LATE, 600)
     pick(see, "Phase", "decode")
-    pick(see, "Numbers", "as measured")
+    pick(see, "Numbers", "modeled")
     asks(see, bill_phase="", bill_numbers="")
     settle(see)
-    shows(see, Phase="decode", Numbers="as measured")
+    shows(see, Phase="decode", Numbers="modeled")
     pick(see, "Phase", "prefill")
     pick(see, "Scenes", "Bench")
     asks(see, bill_phase="prefill", bill_scene="bench")
     see.evaluate(LATE, 0)
     shows(see, Scenes="Bench")
     field(see, ALPHA).fill("20")
-    pick(see, "Numbers", "the lab's napkin")
+    pick(see, "Numbers", "rough")
     asks(see, bill_alpha="20", bill_numbers="the_lab_s_napkin")
     settle(see)
     holds(see, ALPHA, "20")
-    shows(see, Numbers="the lab's napkin")
+    shows(see, Numbers="rough")
     field(see, ALPHA).fill("50")
     pick(see, "Scenes", "See it")
     asks(see, bill_alpha="", bill_scene="see")
     settle(see)
-    see.evaluate(AT_ONCE, [["Phase", "decode"], ["Numbers", "as measured"]])
+    see.evaluate(AT_ONCE, [["Phase", "decode"], ["Numbers", "modeled"]])
     asks(see, bill_phase="", bill_numbers="")
 
 
@@ -151,7 +151,7 @@ def test_back_and_forward_agree_with_their_address_over_scenes_controls_and_page
     asks(page, bill_phase="prefill")
     go_to(page, "Count it")
     shows(page, Phase="prefill")
-    pick(page, "Numbers", "the lab's napkin")
+    pick(page, "Numbers", "rough")
     pick(page, "Phase", "decode")
     asks(page, bill_phase="", bill_numbers="the_lab_s_napkin")
     follow(page, "04 Pipelines", "pipeline_bubble")
@@ -162,12 +162,12 @@ def test_back_and_forward_agree_with_their_address_over_scenes_controls_and_page
     views = (
         (
             "comm_cost",
-            {"Scenes": "See it", "Phase": "prefill", "Numbers": "as measured"},
+            {"Scenes": "See it", "Phase": "prefill", "Numbers": "modeled"},
             {**SEE, "bill_phase": "prefill"},
         ),
         (
             "comm_cost",
-            {"Scenes": "Count it", "Phase": "decode", "Numbers": "the lab's napkin"},
+            {"Scenes": "Count it", "Phase": "decode", "Numbers": "rough"},
             {**COUNT, "bill_phase": "", "bill_numbers": "the_lab_s_napkin"},
         ),
         ("pipeline_bubble", {"Scenes": "Serve", "Stages p": "4"}, {"pipe_scene": "", "pipe_p": "4"}),
@@ -224,7 +224,7 @@ def test_presenting_adds_one_word_to_the_address_and_leaving_takes_it_away(app, 
     asked = (
         "bill_scene=see&bill_phase=prefill&bill_numbers=the_lab_s_napkin&bill_guess=40&bill_alpha=12.5&tp=4&path=50"
     )
-    rows = {"Scenes": "See it", "Phase": "prefill", "Numbers": "the lab's napkin"}
+    rows = {"Scenes": "See it", "Phase": "prefill", "Numbers": "rough"}
     page = open_page(f"{app}/comm_cost?{asked}", width=1920, height=1080)
     before, read = query(page), page.get_by_role("heading", level=1).inner_text()
     press(page, "p")

@@ -196,7 +196,7 @@ def test_a_message_that_never_ends_is_bounded(tmp_path):
 
         def pieces():
             nonlocal sent
-            for _ in range(2 * most):
+            for _ in range(8 * most):
                 sent += 1 << 20
                 yield bytes(1 << 20)
 
@@ -204,7 +204,9 @@ def test_a_message_that_never_ends_is_bounded(tmp_path):
             socket.send(pieces())
         with pytest.raises(ConnectionClosed):
             socket.recv(60)
-        assert sent <= (most + 4) << 20, "what is on its way is sent too"
+        assert most << 20 <= sent < 8 * most << 20, (
+            "it was hung up on; the two kernels hold some of what is on its way"
+        )
 
 
 BOUNDARY = "a-boundary"

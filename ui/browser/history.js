@@ -28,6 +28,15 @@ window.addEventListener('click', (event) => {
   leaves = Boolean(link) && !link.target && new URL(link.href).pathname !== location.pathname;
 }, true);
 
+// Each page's query as it was left, and the address that is open: a link of the header opens a page so again.
+const left = new Map();
+let lastHref = location.href;
+
+function leave(href) {
+  const { pathname, searchParams } = new URL(href);
+  left.set(pathname, [...searchParams]);
+}
+
 // What was written bare was the view itself, and no page was left by it.
 function keepBare() {
   if (!bare) return;
@@ -35,6 +44,7 @@ function keepBare() {
   const { before, state } = bare;
   const after = location.href;
   bare = null;
+  lastHref = after;
   if (!acted || viewOf(before) === viewOf(after)) return;
   replaced(state, '', before);
   acted = false;
@@ -43,8 +53,14 @@ function keepBare() {
 
 function written(state, title, url) {
   if (!url) return replaced(state, title);
+  writeTo(state, title, url);
+  if (!bare) lastHref = location.href;
+}
+
+function writeTo(state, title, url) {
   const there = new URL(url, location.href);
   const stays = there.pathname === location.pathname;
+  if (!stays) leave(bare?.before ?? location.href);
   if (bare && !stays) {
     clearTimeout(bare.timer);
     replaced(bare.state, '', bare.before);
@@ -63,6 +79,8 @@ function written(state, title, url) {
 
 Object.assign(history, { pushState: written, replaceState: written });
 window.addEventListener('popstate', () => {
+  leave(lastHref);
+  lastHref = location.href;
   bare = null;
   leaves = false;
   acted = false;

@@ -105,7 +105,7 @@ function onPress(event) {
 }
 
 // A link within the course stays in this tab, and takes along what all pages share. For one of the navigation nothing is
-// loaded anew. One of the text may ask for a scene or a setting, where a visit that goes on would hold on to its own.
+// loaded anew, and the page is as it was left. One of the text may ask for a scene or a setting of its own.
 function onClick(event) {
   const link = event.composedPath().find((part) => part.tagName === 'A' && part.href);
   if (!link?.closest('.course, [data-testid="stMarkdownContainer"]') || link.hasAttribute('download')) return;
@@ -113,6 +113,10 @@ function onClick(event) {
   if (there.origin !== here.origin || written.startsWith('#')) return;
   for (const name of [...now.shared, ...STREAMLITS_OWN]) {
     if (!there.searchParams.has(name)) here.searchParams.getAll(name).forEach((value) => there.searchParams.append(name, value));
+  }
+  const asked = link.closest('.course') && there.pathname !== here.pathname ? left.get(there.pathname) ?? [] : [];
+  for (const [name, value] of asked) {
+    if (![...now.shared, ...STREAMLITS_OWN].includes(name)) there.searchParams.append(name, value);
   }
   link.href = there.href;
   link.target = '_self';

@@ -31,7 +31,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """What a column holds, by its head in small letters without marks and spaces."""
 
-_CANVAS = re.compile(r"([^\W_]+)_(?:late_)?(\d+)_\d+_")
+_CANVAS = re.compile(r"\A([^\W_]+)_(?:late_)?(\d++)_\d+_")
 """How Canvas names a file: the student's name and number, the file's number."""
 
 _KEYS = ("student", "login", "email", "sis", "id", "github", "name")

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from core.catalog import gpu, link, model
+from core.placement import steps
 from core.placement.cluster import ClusterSpec
 from core.placement.demand import Demand
 from core.placement.layout import Layout
@@ -38,6 +39,15 @@ def test_one_user_waits_for_nobody_and_many_for_all_the_others():
     assert closed_wait_s(1, 0.5, 3.0) == 0.0
     assert closed_wait_s(1000, 0.5, 0.0) == pytest.approx(999 * 0.5, rel=0.01)
     assert closed_wait_s(8, 0.0, 1.0) == closed_wait_s(8, 0.0, 0.0) == 0.0
+
+
+@pytest.mark.parametrize("busy", [0.01, 0.9, 1.0, 1.03, 3.0, 1e6])
+def test_many_users_wait_as_if_all_were_added_one_by_one(monkeypatch, busy):
+    users, service_s = 20_000, 0.01
+    thinks_s = users * service_s / busy
+    told_s = closed_wait_s(users, service_s, thinks_s)
+    monkeypatch.setattr(steps, "STEPPED_USERS", users)
+    assert told_s == pytest.approx(closed_wait_s(users, service_s, thinks_s), rel=1e-9)
 
 
 def question(concurrency: int) -> Question:

@@ -65,18 +65,26 @@ def played_s(fabric: Fabric, played: Program, payload_bytes: float) -> float:
     return replay(fabric.collective(played, payload_bytes)).end_s
 
 
+def picked_name(step: Step, link: LinkSpec) -> str:
+    """The program of the kernel that an engine picks for a step's all-reduce."""
+    return _NAMES.get(picked_kernel(step.payload_bytes, step.tp_size, link), "ring")
+
+
+def picked_least_s(step: Step, link: LinkSpec) -> float:
+    """The least for one such all-reduce; a kernel's own stages are timed, not the link's hops."""
+    direct = Fabric(replace(bare(link), latency_s=0.0))
+    return played_s(direct, program("all_reduce", picked_name(step, link), step.tp_size), step.payload_bytes)
+
+
 def bills(model: ModelSpec, tp_size: int, tokens: int, link: LinkSpec) -> Iterator[Shown]:
     """Lab 03: a step's all-reduces as a ring, by the kernel an engine picks, and what the model's ends send."""
     step = Step(model, tp_size, tokens)
     fabric = Fabric(bare(link))
     ring_s = played_s(fabric, program("all_reduce", "ring", tp_size), step.payload_bytes)
     yield Shown("comm_cost", "bill", link.key, bill(step, link).comm_s, step.all_reduces * ring_s)
-    picked = picked_bill(step, link)
-    name = _NAMES.get(picked_kernel(step.payload_bytes, tp_size, link), "ring")
-    # a kernel's own stages are timed, not the link's hops
-    direct = Fabric(replace(bare(link), latency_s=0.0))
-    least_s = played_s(direct, program("all_reduce", name, tp_size), step.payload_bytes)
-    yield Shown("comm_cost", "kernels", f"{link.key} {name}", picked.bill.comm_s, step.all_reduces * least_s)
+    told_s = picked_bill(step, link).bill.comm_s
+    least_s = step.all_reduces * picked_least_s(step, link)
+    yield Shown("comm_cost", "kernels", f"{link.key} {picked_name(step, link)}", told_s, least_s)
     for end in priced_ends(step, link):
         least_s = played_s(fabric, program(end.op, "ring", tp_size), end.payload_bytes)
         yield Shown("comm_cost", "ends", f"{link.key} {end.layer}", end.time_s, least_s)
@@ -94,6 +102,8 @@ def over_nodes(
     where = f"{inside.key} {network.key} TP={tp_size}"
     yield Shown("comm_cost", "nodes", where, told.whole.comm_s, step.all_reduces * least_s)
     group = TensorGroup(tp_size, inside, gpus_per_node, network)
+    if not group.crosses:
+        least_s = picked_least_s(step, inside)
     yield Shown("placement", "all-reduce", where, group.all_reduce_s(step.payload_bytes), least_s)
 
 
