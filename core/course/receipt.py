@@ -8,8 +8,11 @@ import re
 from dataclasses import dataclass
 
 from core.errors import OutOfRangeError
+from core.text.numbers import whole_number
 
-_LINE = re.compile(r"shardlab receipt (lab-\d\d) passed ([\d,]+|none) of (\d+) sha256 ([0-9a-f]{64})")
+_LINE = re.compile(
+    r"shardlab receipt (lab-[0-9]{2}) passed ([0-9,]{1,99}|none) of ([0-9]{1,2}) sha256 ([0-9a-f]{64})"
+)
 
 
 @dataclass(frozen=True)
@@ -52,5 +55,5 @@ def read_receipt(text: str) -> Receipt:
     found = _LINE.search(" ".join(text.split()))
     if found is None:
         raise OutOfRangeError("receipt", " ".join(text.split())[:60], "is a line that begins with shardlab receipt")
-    passed = tuple(int(number) for number in found[2].split(",") if number.isdecimal())
-    return Receipt(found[1], passed, int(found[3]), found[4])
+    passed = tuple(number for text in found[2].split(",") if (number := whole_number(text)) is not None)
+    return Receipt(found[1], passed, whole_number(found[3]) or 0, found[4])

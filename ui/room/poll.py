@@ -12,7 +12,6 @@ import streamlit as st
 
 from core.text.question import heaps
 from runtime import content
-from runtime.one_process import ALONE
 from runtime.prose import said
 from runtime.quantities import form, plain
 from runtime.rooms import MOST_CODES, MOST_VOTES, ROOMS, Question, Tally, code_of, new_key
@@ -99,12 +98,7 @@ def is_asked(line: Line) -> bool:
 
 
 def button(line: Line, revealed: bool) -> Callable[[], object] | None:
-    """The foot's button: ask the room, or let it vote again; none where neither is of use.
-
-    A room is in the memory of the server that all its devices come to: a page without a server has none.
-    """
-    if ALONE:
-        return None
+    """The foot's button: ask the room, or let it vote again; none where neither is of use."""
     if not is_asked(line):
         name, act = "ask", lambda: call_to(line.question)
     elif not revealed and len(ROOMS.tallies(code())) < MOST_VOTES:
