@@ -111,6 +111,7 @@ def test_the_other_labs_are_solved_in_the_page(page, folder):
 
 
 def _solve(page, lab):
+    page.locator(".solve .cm-content", has_text=f"Lab {lab[-2:]}").wait_for()  # and not the lab's before
     _write(page, _file("solution", lab))
     _run(page, f"All {len(LABS[lab].tasks)} tasks pass.")
     receipt = read_receipt(page.locator(".solve .receipt code").inner_text())
