@@ -98,6 +98,7 @@
     seen.disconnect();
     document.getElementById('still')?.remove();
     window.shardlab_stages.alive = performance.now();
+    worker.postMessage({ is: 'drawn' });
     keep();
   });
   seen.observe(document, { childList: true, subtree: true });

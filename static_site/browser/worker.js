@@ -11,7 +11,10 @@ let python = null;
 let loaded = 0;
 let wanted = 0;
 
-onmessage = ({ data }) => { if (python) python(data); else waiting.push(data); };
+let drew = null;
+const drawn = new Promise((go) => { drew = go; });
+
+onmessage = ({ data }) => { if (data.is === 'drawn') drew(); else if (python) python(data); else waiting.push(data); };
 
 // Every file that is fetched is counted as it comes: the page shows bytes, and no guess.
 const fetched = self.fetch.bind(self);
@@ -100,7 +103,8 @@ const figuresLater = async (pyodide, boot, parts) => {
     waiting.splice(0, until + 1).forEach((message) => { pass(message); runs += message.is === 'in'; });
     await new Promise((go) => setTimeout(go, 20));
   }
-  await new Promise((go) => setTimeout(go, 50));
+  // the page has the processor and the wire to itself until it stands; one that is never drawn is not waited for
+  await Promise.race([drawn, new Promise((go) => setTimeout(go, 10000))]);
   await pyodide.loadPackage(parts.figures);
   boot.import_figures();
   python = pass;
