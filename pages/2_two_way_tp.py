@@ -7,6 +7,7 @@ import streamlit as st
 from core.two_way_tp.reconcile import dearer, slowdown
 from runtime import captures
 from runtime.prose import said
+from runtime.torch_here import live_runs_allowed
 from ui import scenes
 from ui.page import Page
 from ui.two_way_tp import bench as two_way_tp_bench
@@ -78,6 +79,7 @@ def build(page: Page[Question]) -> None:
 scenes.play(
     *("two_way_tp", Question, fields),
     asking=("question",),
+    watches=live_runs_allowed(),
     question=question,
     see=see,
     count=count,

@@ -35,18 +35,19 @@ def play(
     *,
     asking: Sequence[str] = (),
     only: Sequence[str] = (),
+    watches: bool = False,
     **scenes: Scene[Q],
 ) -> None:
     """Open a page on the scene that its address names, and draw it. `fields` fills the numbers of its prose.
 
     `asking` lists the scenes that ask for a prediction: each has one of its own. `only` lists the page's scenes
-    where it has not all of its entry's.
+    where it has not all of its entry's. `watches` says that a scene may watch a process, which a press must be able
+    to end: Streamlit lets a fragment finish before it takes a press in it, and leaves a run of the whole app.
     """
     shell.boot()
-    _play(stem, asks, fields, tuple(asking), tuple(only), scenes)
+    (_play if watches else st.fragment(_play))(stem, asks, fields, tuple(asking), tuple(only), scenes)
 
 
-@st.fragment
 def _play(
     stem: str,
     asks: type[Q],

@@ -210,7 +210,8 @@ def _tell(told: Told) -> None:
             "keys": visit().keys,
             "lang": content.language(),
             "streamlit": _streamlits_own(),
-            "shared": list(address.SHARED),
+            # a link of the notes leads to the page itself
+            "shared": [name for name in address.SHARED if name not in (notes.NOTES, notes.FOLLOW)],
             "path": paths.name(),
             "voter": poll.named(),
             "first": _FIRST,

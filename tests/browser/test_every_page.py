@@ -21,10 +21,14 @@ LEAST_PX = 24
 """The least type on a wall."""
 
 
+ASK = ("start_here", "sharding_math", "comm_cost", "pipeline_bubble", "two_way_tp", "placement", "strategy")
+"""The pages that ask for a prediction."""
+
+
 def revealed(app: str, entry, **query: str) -> str:
     """The address of a page with its predictions revealed."""
     names = [f"{entry.prefix}_{scene}" for scene in entry.names[:-1]] if entry is START else [entry.prefix]
-    asked = {} if entry is OVERVIEW else {f"{name}_revealed": "true" for name in names}
+    asked = {f"{name}_revealed": "true" for name in names} if entry.stem in ASK else {}
     return f"{app}/{'' if entry is OVERVIEW else entry.stem}?{urlencode(asked | query)}"
 
 

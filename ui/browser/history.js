@@ -90,5 +90,10 @@ window.addEventListener('popstate', () => {
 function visit(there) {
   keepBare();
   pushed(history.state, '', there);
+  runAnew();
+}
+
+// Have the whole page run, of what the address says.
+function runAnew() {
   window.dispatchEvent(new window.PopStateEvent('popstate', { state: history.state }));
 }

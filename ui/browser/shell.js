@@ -11,7 +11,6 @@ const STREAMLITS_OWN = ['embed', 'embed_options'];
 const TURNS = { n: 1, b: -1, PageDown: 1, PageUp: -1 };
 let now = { said: '', present: false, keys: true, shared: [], path: '' };
 let last = null;
-let ask = () => {};
 
 const find = (selector) => document.querySelector(selector);
 const press = (selector) => find(`${selector} button`)?.click();
@@ -142,13 +141,14 @@ function onSkip(event) {
   column.focus({ preventScroll: true });
 }
 
-// A visitor whose server is gone is connected to one that has not run the page yet, and that would lose the next press.
+// A visitor whose server is gone is connected to one that has not run the page yet, and that does not know the part of it
+// that the next press is in.
 function watchTheConnection() {
   const app = find('[data-testid="stApp"]');
   let before = app.dataset.testConnectionState;
   new MutationObserver(() => {
     const state = app.dataset.testConnectionState;
-    if (state === 'CONNECTED' && before !== state) ask();
+    if (state === 'CONNECTED' && before !== state) runAnew();
     before = state;
   }).observe(app, { attributeFilter: ['data-test-connection-state'] });
 }
@@ -189,7 +189,6 @@ watchTheConnection();
 setInterval(tellElapsed, CLOCK_MS);
 
 export default function ({ data, parentElement, setStateValue }) {
-  ask = () => setStateValue('connected', Date.now());
   document.documentElement.lang = data.lang;
   speak(data.streamlit);
   Object.assign(firstScenes, data.first);
