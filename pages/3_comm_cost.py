@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.comm_cost.asked import known_slips
 from core.steps import view as views
-from ui import scenes
+from ui import scenes, solve
 from ui.comm_cost import bench as comm_bench
 from ui.comm_cost import pictures, words
 from ui.comm_cost import rounds as comm_rounds
@@ -104,6 +104,12 @@ def bench(page: Page[Question]) -> None:
     comm_bench.draw(page, view, points)
 
 
+def build(page: Page[Question]) -> None:
+    page.say("build.body")
+    if solve.is_offered():
+        solve.panel("lab-03")
+
+
 scenes.play(
     *("comm_cost", Question, fields),
     asking=("question",),
@@ -112,4 +118,5 @@ scenes.play(
     count=count,
     break_it=break_it,
     bench=bench,
+    build=build,
 )

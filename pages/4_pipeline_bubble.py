@@ -7,7 +7,7 @@ import streamlit as st
 from core.pipeline_bubble.bubble import FillDrain, known_slips
 from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.experiments import Serving
-from ui import scenes
+from ui import scenes, solve
 from ui.page import Page
 from ui.pipeline_bubble import bench as schedule_bench
 from ui.pipeline_bubble import charts, grids, rows, words
@@ -93,6 +93,11 @@ def bench(page: Page[Question]) -> None:
 
 def build(page: Page[Question]) -> None:
     learner_file, run = schedule_panel.file_here(), run_of(page)
+    if solve.is_offered():
+        page.folded(page.prose.plain("build.title"), "solve_body", lambda: page.say("build.body"))
+        schedule_panel.solve_here(run.stages, run.microbatches, page.prose, page.look.present)
+        draw_sizes(page, "p", "m")
+        return
     if learner_file is None:
         page.say("build.body")
         page.say("learner.off")

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.errors import ShardlabError
 from core.scenario import Scenario
 from runtime import operators
+from runtime.one_process import ALONE
 from runtime.quantities import local
 from ui import address, held_axes, paths, progress, shell, tested
 from ui.course import pages as course
@@ -149,7 +150,8 @@ class Page(Onward, Generic[Q]):
         that is more than the number that the line asks for.
         """
         polled = self.look.present and poll.is_asked(line)
-        if self.look.present and (button := poll.button(line, self.revealed)):
+        # a room is in the memory of the server that its devices share
+        if self.look.present and not ALONE and (button := poll.button(line, self.revealed)):
             self._extra_buttons.append(button)
         guess = self.predict(kind, label, answer or line.truth, not polled)
         if polled:
