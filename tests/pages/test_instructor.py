@@ -21,6 +21,7 @@ from core.steps.model import decode_step_s
 from core.two_way_tp.reconcile import slowdown
 from core.units import percent, plain, seconds
 from runtime import captures, content
+from runtime.quantities import percents
 from scripts import classroom, grade
 from tests.each import each
 from ui.course.pages import OVERVIEW, PAGES, entry
@@ -165,7 +166,7 @@ def computed() -> frozenset[str]:
 
 def test_every_number_in_bold_is_computed_and_every_computed_one_is_said():
     said = {number.replace("\u00a0", " ") for number in re.findall(r"\*\*([^*\n]*\d[^*\n]*)\*\*", GUIDE)}
-    assert said == {number.replace("\u00a0", " ") for number in computed()}
+    assert said == {percents(number).replace("\u00a0", " ") for number in computed()}
 
 
 def test_every_command_of_the_grader_is_one_it_takes():
