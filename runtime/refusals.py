@@ -27,11 +27,15 @@ _LONGEST_NAME = 40
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3}){1,9}")
 _PART = "part."
+_WHY = "{{why}}"
 _SENTENCES = ("error", "why")
 """Fields that hold a whole message."""
 
 _DEEPEST = 8
 """Messages in one another: whoever sends one chooses how often it says `On rank 0: On rank 0:`."""
+
+_LIST = "inputs"
+"""The field that holds a list of `name=value`."""
 
 _INPUT = re.compile(r", (?=\w+=)")
 
@@ -52,6 +56,12 @@ def template_of(message: str, parts: bool = False, stem: str = STEM) -> tuple[st
         if template.name.startswith(_PART) == parts and (values := template.values(message)) is not None:
             return template.name, values
     return None
+
+
+def filled(stem: str, name: str, values: Mapping[str, str]) -> str:
+    """A block in the language being spoken, for a message whose parts are known; `inputs` has values in words."""
+    told = {field: _inputs(text, (stem,), 0) if field == _LIST else text for field, text in values.items()}
+    return content.FIELD.sub(lambda field: told[field[1]], content.load(stem)[name])
 
 
 def _found(message: str, parts: bool, stems: tuple[str, ...], depth: int = 0) -> str | None:
@@ -77,7 +87,7 @@ def _value(field: str, text: str, stems: tuple[str, ...] = (STEM,), depth: int =
         return local(text)
     if _THOUSANDS.fullmatch(bare):
         return grouped(int(bare.replace(",", "")))
-    if field == "inputs":
+    if field == _LIST:
         return _inputs(text, stems, depth)
     worded = _found(bare, False, stems, depth + 1) if field in _SENTENCES else None
     worded = worded or _found(bare, True, stems, depth + 1)
@@ -139,9 +149,13 @@ def _filled(between: tuple[str, ...], text: str) -> list[str] | None:
 
 @lru_cache(maxsize=8)
 def _templates(folder: str, stem: str) -> tuple[_Template, ...]:
-    """Every block of a file, those with the most words of their own first. `folder` is content/'s, for tests."""
+    """Every block of a file, those with the most words of their own first. `folder` is content/'s, for tests.
+
+    What ends in another sentence, its `why`, comes before all, since that one may begin with a field itself.
+    """
     blocks = content.blocks(stem, content.ENGLISH)
-    by_words = sorted(blocks, key=lambda name: -len(content.FIELD.sub("", blocks[name])))
+    words = {name: (not text.endswith(_WHY), -len(content.FIELD.sub("", text))) for name, text in blocks.items()}
+    by_words = sorted(blocks, key=lambda name: words[name])
     return tuple(_template(name, blocks[name]) for name in by_words)
 
 
