@@ -1,8 +1,8 @@
 """What all labs share: the `lab` fixture, failures in one line each, and a summary by task.
 
 `LAB_IMPL` chooses what is graded: `solution` (default), `starter`, or the path of any other file. Labs repeat their
-file names, so a module is loaded from its path, under a name that no other lab has. `LAB_LANG=es` has all of it said
-in Spanish.
+file names, so a module is loaded from its path, under a name that no other lab has. With
+`LAB_LANG=es` all of it is said in Spanish.
 """
 
 import importlib.util

@@ -1,6 +1,6 @@
 """A message that core or a run wrote in English, in the language being spoken.
 
-Whatever raises an error says it in English, for a terminal and a traceback, and so do the labs' tests and the judge.
+Whatever raises an error says it in English, for a terminal and a traceback; the labs' tests and the judge do too.
 `content/en/errors.md`, and `labs.md` and `classes.md` beside it, hold the same sentences with fields where values
 stand: a message is found there by its words, its values are read off, and the block of the same name in another
 language says it. A value may be a message of its own (`part.*`, or what a field of `_SENTENCES` holds).
@@ -27,7 +27,6 @@ _LONGEST_NAME = 40
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3}){1,9}")
 _PART = "part."
-_WHY = "{{why}}"
 _SENTENCES = ("error", "why")
 """Fields that hold a whole message."""
 
@@ -151,11 +150,11 @@ def _filled(between: tuple[str, ...], text: str) -> list[str] | None:
 def _templates(folder: str, stem: str) -> tuple[_Template, ...]:
     """Every block of a file, those with the most words of their own first. `folder` is content/'s, for tests.
 
-    What ends in another sentence, its `why`, comes before all, since that one may begin with a field itself.
+    What ends in another sentence, its `why`, or begins with one comes before all: that one may have more words.
     """
     blocks = content.blocks(stem, content.ENGLISH)
-    words = {name: (not text.endswith(_WHY), -len(content.FIELD.sub("", text))) for name, text in blocks.items()}
-    by_words = sorted(blocks, key=lambda name: words[name])
+    around = {name: text.endswith("{{why}}") or text.startswith("{{error}}") for name, text in blocks.items()}
+    by_words = sorted(blocks, key=lambda name: (not around[name], -len(content.FIELD.sub("", blocks[name]))))
     return tuple(_template(name, blocks[name]) for name in by_words)
 
 

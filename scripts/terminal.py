@@ -23,8 +23,10 @@ from typing import Any, NoReturn, ParamSpec
 
 from core.errors import OutOfRangeError, Remark, ShardlabError, UnreadableTextError, nearest
 from core.units import MIB, binary_bytes
+from runtime import content
 from runtime.files import text_of
 from runtime.prose import explained, said, worded
+from runtime.refusals import CLASSES, translated
 
 OFF, BAD_INPUT, NOTHING_FITS, CLOSED = 1, 2, 3, 141
 SCHEMA_VERSION = 1
@@ -54,6 +56,7 @@ COMMON: Mapping[str, Mapping[str, Any]] = {
     "--ledger": {"type": Path, "help": "the file that is appended to"},
     "--seed-file": {"type": Path, "help": "holds the instructor's secret seed, which `classroom seed` makes"},
     "--unconfined": {"action": "store_true", "help": "run submissions without bubblewrap; every report says so"},
+    "--lang": {"choices": content.languages(), "default": content.ENGLISH, "help": "the language of what is said"},
     "--json": {"action": "store_true", "help": "one JSON object"},
 }
 """The options that several commands have."""
@@ -108,6 +111,11 @@ def run(main: Callable[P, int], *given: P.args, **named: P.kwargs) -> NoReturn:
     except KeyboardInterrupt:
         status = 130
     raise SystemExit(status)
+
+
+def told(message: str) -> str:
+    """A sentence of the judge's, or of a command of a class, in the language being spoken."""
+    return translated(message, *CLASSES)
 
 
 def finite(text: str) -> float:
