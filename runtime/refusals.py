@@ -116,7 +116,7 @@ class _Template:
         """What the fields hold in a message; None where it is another's."""
         if self.name.startswith("refused."):
             head, equals, rest = message.partition("=")
-            if equals and 1 <= len(head) <= _LONGEST_NAME:
+            if equals and 1 <= len(head) <= _LONGEST_NAME and ": " not in head:
                 first, *others = self.between
                 filled = _filled(("", f" {first}", *others), rest)
                 if filled is not None:
