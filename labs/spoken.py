@@ -1,7 +1,7 @@
 """What a lab says, in the language that `LAB_LANG` names: `es` for Spanish, English where it names none.
 
 The tests say it in English; `content/<language>/labs.md` has the words of another language, and numbers are written
-as it writes them. Where that folder was not copied along, everything stays English.
+as it writes them. A copy without `runtime/` speaks English.
 """
 
 import os
