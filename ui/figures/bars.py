@@ -151,9 +151,9 @@ def measured_tick(
     tick = {"y": at("tick_top"), "y2": "tick_bottom", "strokeWidth": look.px(3), "color": ink}
     whole, first = f"datum.{said}", f"split(datum.{said}, ', ')[0]"
     beside = f"length(datum.{detail} || '')" if detail else "0"
-    fits = "(length({}) + " + beside + f") * {look.letters(6.4)} + {look.letters(24)} < width"
+    fits = "(length({}) + " + beside + f") * {look.letters(6.1)} + {look.letters(20)} < width"
     least = f"{fits.format(first)} ? {first} : split({first}, ' (')[0]"
-    shown = f"!{narrower(look)} && {fits.format(whole)} ? {whole} : {least}"
+    shown = f"!({narrower(look)}) && {fits.format(whole)} ? {whole} : {least}"
     foot = words(look, 13.5, align="right", color=muted)
     return [
         layer("rule", known, where=far, x=end, x2=measured, y=at("middle"), **leader),
