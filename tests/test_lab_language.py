@@ -17,7 +17,7 @@ from core.course.grading.probe import verdict
 from core.course.grading.probes import probes
 from core.course.grading.report import Grade, as_gradescope, as_junit, as_text
 from core.course.grading.tasks import LABS, Outcome, tally
-from runtime import content
+from runtime import content, learner_grading
 from runtime.confinement import missing
 from runtime.grading import grade
 from runtime.refusals import CLASSES, template_of, translated
@@ -184,6 +184,14 @@ def test_a_slip_is_told_by_the_labs_tests_in_the_language_that_is_named(lab, tmp
     _, test, said = ONE_OF_EACH[lab]
     outcomes = run_lab(LABS[lab].folder, str(attempt(lab, tmp_path)), tmp_path / "report.xml", "-k", test)
     assert next(outcome.failure.splitlines()[0] for outcome in outcomes if outcome.failure) == said
+
+
+def test_the_panel_of_the_app_tells_a_learners_slip_in_its_own_language(tmp_path):
+    """Lab 01's tests run in a process of their own, which is told what the page speaks."""
+    with content.speaking("es"):
+        grades = {grade.task: grade.first_failure for grade in learner_grading.grade(attempt("lab-01", tmp_path))}
+    assert grades[2] == ONE_OF_EACH["lab-01"][2]
+    assert grades[3].startswith("NotImplementedError: lab-01, tarea 3: mlp_tp (línea ")
 
 
 @pytest.mark.ranks
