@@ -11,7 +11,7 @@ from ui import scenes
 from ui.course import glossary
 from ui.page import Nothing, Page
 from ui.players.still import still
-from ui.start_here import charts, drawing, words
+from ui.start_here import charts, drawing, pictures, words
 from ui.start_here.ring import running_ring
 
 ASKING = ("decode", "prefill", "bottlenecks", "rank", "collectives")
@@ -35,7 +35,9 @@ def decode(page: Page[Nothing]) -> None:
     with page.beside(*notes(page)):
         if (page.scenario.model, page.scenario.gpu) != (labs_own.LABS_OWN.model, labs_own.LABS_OWN.gpu):
             page.say("decode.own")
-        if page.ask(1e3 * labs_own.TOKEN.bound_s, high=40, unit="ms", digits=2, slips=labs_own.slips("decode")):
+        slips = labs_own.slips("decode")
+        truth_ms = 1e3 * labs_own.TOKEN.bound_s
+        if page.ask(truth_ms, high=40, unit="ms", digits=2, slips=slips, picture=pictures.drain()):
             needs = words.token_needs()
             page.figure(charts.token_bars(needs, page.look), "decode.reading", needs, "one_token")
             page.equation(*words.share_terms())
@@ -43,8 +45,9 @@ def decode(page: Page[Nothing]) -> None:
 
 def prefill(page: Page[Nothing]) -> None:
     with page.beside(*notes(page)):
-        unit = said("start_here", "says.unit_tokens")
-        if page.ask(ridge_tokens(labs_own.GPU), high=500, step=5, unit=unit, slips=labs_own.slips("prefill")):
+        slips, unit = labs_own.slips("prefill"), said("start_here", "says.unit_tokens")
+        truth = ridge_tokens(labs_own.GPU)
+        if page.ask(truth, high=500, step=5, unit=unit, slips=slips, picture=pictures.one_pass()):
             passes = labs_own.passes()
             chart = charts.pass_against_tokens(passes, words.marked_tokens().items(), page.look)
             page.figure(chart, "prefill.reading", passes, "one_pass")
@@ -54,7 +57,8 @@ def prefill(page: Page[Nothing]) -> None:
 def bottlenecks(page: Page[Nothing]) -> None:
     with page.beside(*notes(page)):
         unit = said("start_here", "says.unit_gpus")
-        if page.ask(labs_own.FEWEST_GPUS, high=20, unit=unit, slips=labs_own.slips("bottlenecks")):
+        slips = labs_own.slips("bottlenecks")
+        if page.ask(labs_own.FEWEST_GPUS, high=20, unit=unit, slips=slips, picture=pictures.boxes()):
             shares = words.shares()
             chart = charts.model_over_gpus(shares, labs_own.GPU.usable_memory_bytes, page.look)
             page.figure(chart, "bottlenecks.reading", shares, "over_gpus")
@@ -66,7 +70,8 @@ def rank(page: Page[Nothing]) -> None:
             picture(page, drawing.two_nodes, labs_own.NODE_GPUS, *labs_own.LINKS, width=560)
         sent = words.messages()
         far = sent[-1]
-        if page.ask(100 * far.latency_s / far.total_s, high=100, unit="%", slips=labs_own.slips("rank")):
+        slips, bar = labs_own.slips("rank"), pictures.one_message()
+        if page.ask(100 * far.latency_s / far.total_s, high=100, unit="%", slips=slips, picture=bar):
             page.figure(charts.message_bars(sent, page.look), "rank.reading", sent, "message")
 
 
@@ -81,6 +86,7 @@ def collectives(page: Page[Nothing]) -> None:
         ):
             picture(page, drawing.two_halves, ring_stages(labs_own.RANKS), width=640)
             page.reading("collectives.reading")
+            page.draw_layer()
 
 
 def words_of_the_course(page: Page[Nothing]) -> None:

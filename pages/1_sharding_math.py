@@ -5,10 +5,12 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.sharding_math.drawn import known_slips
-from ui import learner_panel, scenes
+from runtime.learner_code import read_submissions
+from runtime.prose import said
+from ui import learner_panel, scenes, solve
 from ui.page import Page
-from ui.sharding_math import charts, figures, rows, words
-from ui.sharding_math.question import BY_HAND, ONE_LAYER, ROUNDING, Question, kind_of, ranks_of, trial_of
+from ui.sharding_math import charts, figures, pictures, rows, words
+from ui.sharding_math.question import BY_HAND, ONE_LAYER, PROVED, ROUNDING, Question, kind_of, ranks_of, trial_of
 
 
 def fields(page: Page[Question]) -> Mapping[str, object]:
@@ -19,7 +21,9 @@ def fields(page: Page[Question]) -> Mapping[str, object]:
 def question(page: Page[Question]) -> None:
     collectives = len(rows.ledger_cells(page.scenario))
     slips, most = known_slips(page.scenario), 10 * page.scenario.model_spec.num_hidden_layers
-    if page.ask(collectives, high=most, slips=slips) and collectives:
+    layers = pictures.cut_layers(page.scenario, most)
+    if page.ask(collectives, high=most, slips=slips, picture=layers) and collectives:
+        page.draw_layer(page.scenario.tp)
         ledger(page, "question.reading")
 
 
@@ -35,6 +39,7 @@ def see(page: Page[Question]) -> None:
         if kind in ("column", "gathered"):
             page.control("whole")
     figures.stepper(page, kind, ranks_of(page))
+    page.walk("layer", PROVED, step="")
 
 
 def count(page: Page[Question]) -> None:
@@ -73,7 +78,20 @@ def bench(page: Page[Question]) -> None:
     figures.rounding(page, trial_of(page)) if rounds else figures.tp_sizes(page)
 
 
+def solve_here(page: Page[Question]) -> None:
+    """The lab's editor and tests, then what the chosen task computed at the last run."""
+    page.folded(page.prose.plain("build.title"), "solve_body", lambda: page.say("build.body"))
+    rows = {row["task"]: row for row in solve.panel("lab-01", (learner_panel.RANKS,))}
+    page.controls("task")
+    submitted = read_submissions(rows, learner_panel.RANKS) if rows else ()
+    if not learner_panel.draw_submission(submitted, page.question.task, page.prose, page.look.present):
+        st.markdown(said("solve", "none"))
+
+
 def build(page: Page[Question]) -> None:
+    if solve.is_offered():
+        solve_here(page)
+        return
     learner_file = learner_panel.file_here()
     if learner_file is None:
         page.say("build.body")

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.two_way_tp.reconcile import dearer, slowdown
+from core.two_way_tp.reconcile import by_hand_s, dearer
 from runtime import captures
 from runtime.prose import said
 from runtime.torch_here import live_runs_allowed
 from ui import scenes
 from ui.page import Page
 from ui.two_way_tp import bench as two_way_tp_bench
-from ui.two_way_tp import live_run, read_run, words
+from ui.two_way_tp import live_run, pictures, read_run, words
 from ui.two_way_tp import paid_run as two_way_tp_paid
 from ui.two_way_tp.question import PAID, Question, capture_of, log_of, logs_of, offered, readable, shipped, step_of
 
@@ -32,9 +32,11 @@ def fields(page: Page[Question]) -> Mapping[str, object]:
 
 def question(page: Page[Question]) -> None:
     log = log_of(page)
-    if page.ask(100 / slowdown(log), high=200, unit="%", slips={"half_the_work": 200}):
-        read_run.token_figure(page, log, f"question.reading_{dearer(log)}")
+    on_paper = 100 * log.single_token_s / by_hand_s(log)
+    if page.ask(on_paper, high=200, unit="%", slips={"half_the_work": 200}, picture=pictures.typed(log)):
         page.say("question.by_hand")
+        page.draw_layer()
+        read_run.token_figure(page, log, f"question.reading_{dearer(log)}")
 
 
 def ask_run(page: Page[Question], *more: str) -> None:

@@ -7,13 +7,13 @@ import streamlit as st
 
 from core.comm_cost.asked import known_slips
 from core.steps import view as views
-from ui import scenes
+from ui import scenes, solve
 from ui.comm_cost import bench as comm_bench
+from ui.comm_cost import pictures, words
 from ui.comm_cost import rounds as comm_rounds
 from ui.comm_cost import rows as rows_of
 from ui.comm_cost import rows_slips as slips
 from ui.comm_cost import scenes as comm_scenes
-from ui.comm_cost import words
 from ui.comm_cost.question import ROUNDS, Question, points, view_of
 from ui.comm_cost.words_bench import rounds as rounds_fields
 from ui.page import Page
@@ -38,8 +38,10 @@ def question(page: Page[Question]) -> None:
     view = page.once(view_of)
     page.data_sheet = "compute"
     priced = view.price(view.asked)
-    if page.ask(100 * priced.speedup, high=200 * view.step.tp_size, unit="%", slips=known_slips(priced)):
+    high, slips_of = 200 * view.step.tp_size, known_slips(priced)
+    if page.ask(100 * priced.speedup, high=high, unit="%", slips=slips_of, picture=pictures.tail(view)):
         warn(page)
+        page.draw_layer(view.step.tp_size)
         links = list({link.key: link for link in (view.link, view.asked, view.network)}.values())
         sides = [words.side(view, link, points) for link in (view.asked, view.link, view.network)]
         comm_bench.bars(page, rows_of.link_rows(view, links, points), f"question.reading_{sides[0].speed}", "bill")
@@ -102,6 +104,12 @@ def bench(page: Page[Question]) -> None:
     comm_bench.draw(page, view, points)
 
 
+def build(page: Page[Question]) -> None:
+    page.say("build.body")
+    if solve.is_offered():
+        solve.panel("lab-03")
+
+
 scenes.play(
     *("comm_cost", Question, fields),
     asking=("question",),
@@ -110,4 +118,5 @@ scenes.play(
     count=count,
     break_it=break_it,
     bench=bench,
+    build=build,
 )

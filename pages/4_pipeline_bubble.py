@@ -7,7 +7,7 @@ import streamlit as st
 from core.pipeline_bubble.bubble import FillDrain, known_slips
 from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.experiments import Serving
-from ui import scenes
+from ui import scenes, solve
 from ui.page import Page
 from ui.pipeline_bubble import bench as schedule_bench
 from ui.pipeline_bubble import charts, grids, rows, words
@@ -27,7 +27,9 @@ def serve(page: Page[Question]) -> None:
     page.data_sheet = "compute"
     draw_sizes(page, "p", "flow")
     sizes = {"p": (STAGES, run_of(page).stages), "flow": (FLOWS, page.question.flow)}
-    grids.turning(page, "serve.reading", lambda *flow: [grids.loop(*flow)], sizes, key="flow", follow=0)
+    grids.turning(
+        page, "serve.reading", lambda *flow: [grids.loop(*flow)], sizes, key="flow", follow=0, start="end"
+    )
     with page.guarded():
         page.notes_beside("aside_flow", "serve.crossing", "serve.alone", "serve.together", gap="medium")
 
@@ -42,7 +44,7 @@ def question(page: Page[Question]) -> None:
 def see(page: Page[Question]) -> None:
     draw_sizes(page, "p", "m")
     run, sizes = run_of(page), offered(page)
-    grids.turning(page, "see.reading", lambda *run: [grids.batch(*run)], sizes, key="run", follow=6)
+    grids.turning(page, "see.reading", lambda *run: [grids.batch(*run)], sizes, key="run", follow=6, start="end")
     with st.container(key="aside_equal", horizontal=False):
         for column, block, terms in zip(
             st.columns([330, 400, 350], gap="medium"),
@@ -91,6 +93,11 @@ def bench(page: Page[Question]) -> None:
 
 def build(page: Page[Question]) -> None:
     learner_file, run = schedule_panel.file_here(), run_of(page)
+    if solve.is_offered():
+        page.folded(page.prose.plain("build.title"), "solve_body", lambda: page.say("build.body"))
+        schedule_panel.solve_here(run.stages, run.microbatches, page.prose, page.look.present)
+        draw_sizes(page, "p", "m")
+        return
     if learner_file is None:
         page.say("build.body")
         page.say("learner.off")

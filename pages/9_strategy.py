@@ -12,6 +12,7 @@ from ui.strategy import bench, charts, rows
 from ui.strategy import rows_scenes as scene_rows
 from ui.strategy import scenes as strategy_scenes
 from ui.strategy.bench import StrategyPage
+from ui.strategy.pictures import memory_box
 from ui.strategy.words import everywhere, memory_fields, picker_fields, room_fields, serving_fields, steps
 
 
@@ -24,7 +25,8 @@ def memory(page: StrategyPage) -> None:
     if page.revealed:
         bench.draw_memory_controls(page)
     page.fill(memory_fields(held))
-    if not page.ask(paper_gb(3), high=120, unit="GB", digits=1, slips=paper_slips()):
+    box = memory_box(page.scenario)
+    if not page.ask(paper_gb(3), high=120, unit="GB", digits=1, slips=paper_slips(), picture=box):
         return
     if not on_wall:
         page.say("memory.paper")

@@ -65,7 +65,14 @@ def saved(path: Path) -> Saved:
 def submissions(path: Path, num_ranks: int, wall_s: float = WALL_S) -> tuple[Submission, ...]:
     """Every task of a file, tried in a process of its own with limits on time and memory."""
     done, stopped = run_program("sharding_math", path, (num_ranks,), wall_s)
-    return tuple(_submission(task, num_ranks, done.get(task), stopped) for task in TASKS)
+    return read_submissions(done, num_ranks, stopped)
+
+
+def read_submissions(
+    rows: Mapping[object, Mapping[str, object]], num_ranks: int, stopped: str = ""
+) -> tuple[Submission, ...]:
+    """Lab 01's rows as submissions. `stopped` says why a row that is not there is missing."""
+    return tuple(_submission(task, num_ranks, rows.get(task), stopped) for task in TASKS)
 
 
 def schedule_submissions(
@@ -73,11 +80,17 @@ def schedule_submissions(
 ) -> tuple[schedule.Submission, ...]:
     """The same of lab 04, and the run of its parts together."""
     done, stopped = run_program("pipeline_bubble", path, (stages, microbatches), wall_s)
-    rows = {task: done.get(task) for task in (*schedule.TASKS, schedule.RUN)}
-    errors = {task: _error(row, stopped) for task, row in rows.items()}
+    return read_schedules(done, stopped)
+
+
+def read_schedules(
+    rows: Mapping[object, Mapping[str, object]], stopped: str = ""
+) -> tuple[schedule.Submission, ...]:
+    """Lab 04's rows as submissions."""
+    by_task = {task: rows.get(task) for task in (*schedule.TASKS, schedule.RUN)}
     return tuple(
-        schedule.Submission(task, row["gave"] if row and "gave" in row else None, errors[task])
-        for task, row in rows.items()
+        schedule.Submission(task, row["gave"] if row and "gave" in row else None, _error(row, stopped))
+        for task, row in by_task.items()
     )
 
 

@@ -9,6 +9,7 @@ own prints go to standard output, which nobody reads.
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +37,15 @@ def main(repository: str, file: str, results: str, lab: str, *sizes: int) -> Non
 
     end_with_parent()
     limit()
-    tried: Mapping[str, Callable[..., Iterator[Row]]] = {"sharding_math": _layers, "pipeline_bubble": _schedules}
     with open(results, "w", encoding="utf-8") as out:
-        for task, row in tried[lab](file, *sizes):
+        for task, row in rows_of(lab, file, *sizes):
             print(json.dumps({"task": task, **row}), file=out, flush=True)
+
+
+def rows_of(lab: str, file: str, *sizes: int) -> Iterator[Row]:
+    """Try every task of a lab's file, in this process; nothing of a lab that has no picture of its own code."""
+    tried: Mapping[str, Callable[..., Iterator[Row]]] = {"sharding_math": _layers, "pipeline_bubble": _schedules}
+    return tried[lab](file, *sizes) if lab in tried else iter(())
 
 
 def _schedules(file: str, stages: int, microbatches: int) -> Iterator[Row]:
@@ -58,14 +64,15 @@ def _layers(file: str, ranks: int) -> Iterator[Row]:
     """What each task of lab 01 computed, its ledger, and what it gave to all-reduces."""
     from core.sharding_math.submission import TASKS
 
-    given = _record_all_reduces()
-    for task in TASKS:
-        given.clear()
-        yield task, _try(task, file, ranks, given)
+    with _recorded_all_reduces() as given:
+        for task in TASKS:
+            given.clear()
+            yield task, _try(task, file, ranks, given)
 
 
-def _record_all_reduces() -> list[list[Any]]:
-    """Every array given to an all-reduce, in order: the learner's file imports the recording one."""
+@contextmanager
+def _recorded_all_reduces() -> Iterator[list[list[Any]]]:
+    """Every array given to an all-reduce, in order: the learner's file imports the recording one meanwhile."""
     import numpy as np
 
     from core.sharding_math import collectives
@@ -79,7 +86,10 @@ def _record_all_reduces() -> list[list[Any]]:
         return reduce(parts, *args, **options)
 
     collectives.all_reduce = sharding_math.all_reduce = recording
-    return given
+    try:
+        yield given
+    finally:
+        collectives.all_reduce = sharding_math.all_reduce = reduce
 
 
 def _try(task: str, file: str, ranks: int, given: list[list[Any]]) -> dict[str, Any]:
@@ -100,7 +110,7 @@ def _try(task: str, file: str, ranks: int, given: list[list[Any]]) -> dict[str, 
     except BaseException as error:
         return _failure(error, file)
     lines = [[entry.op, entry.payload_bytes, entry.ranks] for entry in ledger]
-    return {"y": y.tolist(), "collectives": lines, "reduced": given}
+    return {"y": y.tolist(), "collectives": lines, "reduced": list(given)}
 
 
 def _failure(error: BaseException, file: str) -> dict[str, Any]:

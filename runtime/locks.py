@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from runtime.one_process import ALONE
 from runtime.scratch import temporary_folder
 
 if sys.platform == "win32":
@@ -13,9 +14,12 @@ if sys.platform == "win32":
 
     OPEN_FOR = os.O_RDWR
 else:
-    import fcntl
-
     OPEN_FOR = os.O_RDONLY
+    if not ALONE:
+        import fcntl
+
+_held: set[str] = set()
+"""Locks that are taken where no other process could take one: there the system keeps no account of them."""
 
 FAR_BEHIND = 2**30
 """Windows locks bytes, not files: one that nobody reads."""
@@ -46,11 +50,15 @@ class HostLock:
         """
         file = os.open(self.path, os.O_CREAT | OPEN_FOR, 0o666)
         try:
+            if str(self.path) in _held:
+                raise BlockingIOError
             _take(file, wait=False)
         except OSError:
             os.close(file)
             return False
         self._file = file
+        if ALONE:
+            _held.add(str(self.path))
         return True
 
     def release(self) -> None:
@@ -58,6 +66,7 @@ class HostLock:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+            _held.discard(str(self.path))
 
 
 def _take(file: int, wait: bool) -> None:
@@ -65,5 +74,5 @@ def _take(file: int, wait: bool) -> None:
     if sys.platform == "win32":
         os.lseek(file, FAR_BEHIND, os.SEEK_SET)
         msvcrt.locking(file, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
-    else:
+    elif not ALONE:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -30,6 +30,7 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
+from runtime.one_process import ALONE, spent_s
 from runtime.scratch import forget_the_dead, temporary_folder
 
 MOST, MINUTE_S = 30, 60.0
@@ -111,7 +112,7 @@ class _Shares:
 @contextmanager
 def rerun(page: str) -> Iterator[None]:
     """A page's run: its time, and a line where it was slow or met a fault of ours. A fault goes on."""
-    began_s, spent_s = time.monotonic(), time.thread_time()
+    began_s, spent_before_s = time.monotonic(), spent_s()
     try:
         yield
     except Exception as error:
@@ -122,7 +123,7 @@ def rerun(page: str) -> Iterator[None]:
         with _lock:
             _minute.reruns_s.append(took_s)
         if took_s > SLOW_S:
-            cpu_ms = round(1e3 * (time.thread_time() - spent_s))
+            cpu_ms = round(1e3 * (spent_s() - spent_before_s))
             note("slow_rerun", page=page, ms=round(1e3 * took_s), cpu_ms=cpu_ms)
 
 
@@ -164,7 +165,12 @@ def resident_bytes() -> int:
 
 
 def watch(folder: Path | None = None, minute_s: float = MINUTE_S) -> None:
-    """Write the minute's line, and its file, from now on; once is enough for a process."""
+    """Write the minute's line, and its file, from now on; once is enough for a process.
+
+    Nobody watches a tab, and it has no thread to write from.
+    """
+    if ALONE:
+        return
     with _lock:
         if _watched:
             return

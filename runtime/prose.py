@@ -159,7 +159,7 @@ def written(value: object, unit: str | None = None) -> str:
     Raises KeyError for an unknown unit.
 
     >>> written(0.46, "%"), written(8192, "KiB"), written(1, "GPU,GPUs"), written(3, "=is,are")
-    ('46.0\\xa0%', '8 KiB', '1 GPU', 'are')
+    ('46.0%', '8 KiB', '1 GPU', 'are')
     """
     if unit is None:
         if isinstance(value, LinkSpec):

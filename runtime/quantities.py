@@ -1,6 +1,6 @@
 """How the language being spoken writes a number: the marks that its folder names, put into what core.units writes.
 
-    8 KiB   6.82 ms   1 035 648   46.0 %        in English
+    8 KiB   6.82 ms   1 035 648   46.0%         in English
     8 KiB   6,82 ms   1 035 648   46,0 %        in Spanish
 
 A terminal, a file to take away and an address keep core's own form; what a visitor reads is written here.
@@ -70,6 +70,11 @@ def _plural(language: str) -> plurals.Rule:
 def local(number: str) -> str:
     """A number as core or Python writes it, `0.5`, in the style of the language being spoken."""
     return style().put(number)
+
+
+def percents(text: str) -> str:
+    """Return a text that a template put together, its percent signs in the style of the language being spoken."""
+    return _PERCENT.sub(f"{style().percent}%", text)
 
 
 def in_a_row(numbers: Sequence[str]) -> str:

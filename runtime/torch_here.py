@@ -12,6 +12,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from runtime.one_process import ALONE
+
 SETTING = "SHARDLAB_LIVE_RUNS"
 COMMUNITY_CLOUD = Path("/mount/src")
 HERE = Path(__file__).resolve()
@@ -36,6 +38,10 @@ class TorchHere:
 
 def torch_here(environ: Mapping[str, str] = os.environ) -> TorchHere:
     """What can be run on this server."""
+    if ALONE:
+        return TorchHere(
+            0, "This page runs in your browser, which starts no ranks. Shardlab on your own machine does."
+        )
     if not live_runs_allowed(environ):
         return TorchHere(0, f"Live runs are off. On a machine of your own, start the server with {SETTING}=1.")
     if not has_torch():

@@ -15,7 +15,7 @@ FLAGS = [
 ]
 """What Chromium is started with: no GPU, and nothing asked of any other host."""
 
-PATIENCE_MS = 180_000
+PATIENCE_MS = 25_000
 """How long a page is waited for: a machine that others use answers late, and that is no fault of the page."""
 
 ASKED = """(() => {
@@ -46,7 +46,7 @@ AT_REST = """([restMs, longestMs, owedMs, patienceMs]) => new Promise((resolve, 
         const waits = app?.dataset.testScriptState === 'notRunning'
             && app.dataset.testConnectionState === 'CONNECTED' && app.querySelector('h1')
             && !app.querySelector('[data-testid="stSkeleton"]') && now - window.asked > owedMs
-            && document.documentElement.style.getPropertyValue('--screen');
+            && document.documentElement.dataset.laid === 'true';
         if (!waits) since = now;
         if (now - since < restMs && now - began < patienceMs) return setTimeout(look, 20);
         watch.disconnect();

@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, str] = {
     "clinic": "the classics of distributed serving",
     "quiz": "questions over the whole course",
     "grade": "grade a submission to a lab",
+    "receipt": "whether a browser's receipt is of a file",
     "classroom": "a lab for a whole class",
     "budget": "what a cloud run may cost and did",
     "citations": "what is said of engines against their sources",

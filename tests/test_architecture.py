@@ -16,7 +16,7 @@ from ui.course.pages import PAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 STDLIB = set(sys.stdlib_module_names)
-OURS = {"core", "ui", "pages", "runtime", "distributed", "scripts", "labs", "tests", "benchmarks"}
+OURS = {"core", "ui", "pages", "runtime", "distributed", "scripts", "static_site", "labs", "tests", "benchmarks"}
 
 WORDS = {
     "runtime.catalog_words",
@@ -38,6 +38,7 @@ MAY_IMPORT = {
     "ui/players": {"streamlit", "ui.players", *WORDS},
     "ui/*/charts*.py": FIGURE,
     "ui/*/drawing*.py": FIGURE,
+    "ui/*/pictures*.py": FIGURE,
     "ui/*/rows*.py": {"core", *WORDS},
     "ui/*/words*.py": {"numpy", "core", "ui.prose", *WORDS},
     "ui": {"streamlit", "pandas", "core", "ui", "runtime"},
@@ -46,6 +47,7 @@ MAY_IMPORT = {
     "runtime": {"numpy", "safetensors", "core", "runtime"},
     "distributed": {"torch", "numpy", "safetensors", "core", "runtime", "distributed"},
     "scripts": {"core", "runtime", "scripts"},
+    "static_site": {"core", "runtime", "static_site", "ui", "streamlit"},
 }
 """Beside the standard library; the most specific rule a file falls under decides.
 
@@ -56,6 +58,7 @@ may import the like of itself in any subject, and no streamlit.
 ALIKE = {
     "ui/*/charts*.py": r"ui\.\w+(\.charts.*)?$",
     "ui/*/drawing*.py": r"ui\.\w+(\.drawing.*)?$",
+    "ui/*/pictures*.py": r"ui\.\w+(\.pictures.*)?$",
     "ui/*/rows*.py": r"ui\.\w+(\.rows.*)?$",
     "ui/*/words*.py": r"ui\.\w+(\.(rows|words).*)?$",
 }
@@ -66,6 +69,10 @@ So a figure is handed rows and knows of no row's making, rows know nothing of pr
 
 EXCEPTIONS = {
     "scripts/screenshots.py": {"playwright", "ui.course.pages"},
+    "scripts/static_site.py": {"static_site"},
+    # in the tab, where the worker's module and these two stand side by side
+    "static_site/browser/boot.py": {"anyio", "one_thread", "tab"},
+    "static_site/browser/lab_judge.py": {"pytest"},
     "scripts/slides.py": {"playwright", "ui.course.pages", "ui.paths"},
     "ui/server.py": {"starlette"},  # whose middleware `st.App` takes
     "ui/open_paths.py": {"starlette"},

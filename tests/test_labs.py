@@ -195,6 +195,7 @@ def bubble_overhead(stages, microbatches):
     assert "NotImplementedError: lab-04, task 6" in lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lab", BARE)
 def test_a_task_is_not_blamed_for_another_that_is_not_written(lab, tmp_path):
     """A file of one right task: each of its tests passes, whichever other tasks a test or the code asks."""

@@ -1,6 +1,6 @@
 """The learner's own code in the picture: run whenever it is saved, judged by task, drawn as it computed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -42,17 +42,22 @@ def panel(path: Path, task: str, prose: Prose, present: bool) -> None:
     for submission in submitted:
         judged = judge(submission)
         verdict(submission.task, judged.right, prose, _case(submission, judged), _fields(submission, judged))
-    chosen = next(submission for submission in submitted if submission.task == task)
-    judged = judge(chosen)
-    if judged.can_be_drawn:
-        dense, _ = reference(chosen.task, RANKS)
-        caption = prose.plain("learner.picture")
-        still = boards.still(
-            Run(submitted_trace(chosen), dense), caption, judged.first_wrong, range(judged.due, judged.collectives)
-        )
-        block_stepper(still, key="learner", present=present, start=-1, controls=False)
-
+    draw_submission(submitted, task, prose, present)
     _grading(path, prose)
+
+
+def draw_submission(submitted: Sequence[Submission], task: str, prose: Prose, present: bool) -> bool:
+    """Draw what one task of the learner's computed, where it has the right shape; False where it has not."""
+    chosen = next((submission for submission in submitted if submission.task == task), None)
+    judged = judge(chosen) if chosen else None
+    if chosen is None or judged is None or not judged.can_be_drawn:
+        return False
+    dense, _ = reference(chosen.task, RANKS)
+    caption = prose.plain("learner.picture")
+    unwanted = range(judged.due, judged.collectives)
+    still = boards.still(Run(submitted_trace(chosen), dense), caption, judged.first_wrong, unwanted)
+    block_stepper(still, key="learner", present=present, start=-1, controls=False)
+    return True
 
 
 def _grading(path: Path, prose: Prose) -> None:

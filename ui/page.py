@@ -1,7 +1,7 @@
 """An open page: its parts, the prediction that a scene asks for, and Back, Reveal and Next in its foot."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import streamlit as st
@@ -10,11 +10,14 @@ from streamlit.delta_generator import DeltaGenerator
 from core.errors import ShardlabError
 from core.scenario import Scenario
 from runtime import operators
+from runtime.one_process import ALONE
 from runtime.quantities import local
 from ui import address, held_axes, paths, progress, shell, tested
 from ui.course import pages as course
+from ui.figures.pictured import Picture
 from ui.figures.prediction import prediction_line, unit_for
-from ui.page_parts import PageParts, draw
+from ui.onward import Onward
+from ui.page_parts import draw
 from ui.prose import escape, prose_of
 from ui.prose import label as word
 from ui.question import Kind, RefusedError, Whole
@@ -41,7 +44,7 @@ class Prediction:
 
 
 @dataclass(kw_only=True)
-class Page(PageParts, Generic[Q]):
+class Page(Onward, Generic[Q]):
     """An open page: what it is asked, where its parts go and what it may say."""
 
     question: Q
@@ -84,6 +87,8 @@ class Page(PageParts, Generic[Q]):
                     scene(self)
                 else:
                     self.say(f"{self.scene}.body")
+                if self.scene == self.names[-1] and self.prose.has("takeaway"):
+                    self.take_along()
                 if self.data_sheet and not self.errors:
                     tested.data_sheet(self.data_sheet)
         except ShardlabError as error:
@@ -106,12 +111,14 @@ class Page(PageParts, Generic[Q]):
         step: int = 1,
         digits: int = 0,
         slips: Mapping[str, float] | None = None,
+        picture: Picture | None = None,
     ) -> bool:
-        """Ask for the scene's number with a slider and draw the number line; return whether the truth may be shown.
+        """Ask for the scene's number with a slider, which draws `picture`; return whether the truth may be shown.
 
         A unit of several forms (`GPU,GPUs`) stands on the line; the slider has one form for all numbers, so none.
-        Prose: the scene's `ask` and `label`. The slider goes from 0, no answer yet, to `high`. `slips` are wrong
-        answers that are known, by their names in room.md: a room that predicts is shown how many made each.
+        Prose: the scene's `ask` and `label`, and `picture`, which says what is drawn. The slider goes from 0, no
+        answer yet, to `high`. `slips` are wrong answers that are known, by their names in room.md: a room that
+        predicts is shown how many made each.
         """
         above, label = st.container(), self.prose.plain(f"{self.scene}.label")
         line = Line(self.entry.stem, self.scene, lambda: truth, high, unit, step, digits, slips or {})
@@ -122,13 +129,16 @@ class Page(PageParts, Generic[Q]):
                 self.say(f"{self.scene}.ask")
         shown = truth if guess.revealed else None
         if guess.revealed:
-            answer = f"{label}: {local(f'{truth:.{digits}f}')} {unit_for(truth, unit)}"
+            answer = f"{label}: {local(f'{truth:.{digits}f} {unit_for(truth, unit)}')}"
             self.tell(self.entry.scenes[self.scene], answer)
         if polled:
             return guess.revealed
         name = prediction_name(self.entry, self.scene, "guess")
-        chart = prediction_line(guess.said, shown, self.look, high=high, unit=unit, digits=digits, slider=name)
-        draw(chart, label, "figure_prediction")
+        line_of: dict[str, Any] = {"high": high, "unit": unit, "digits": digits, "slider": name, "picture": picture}
+        chart = prediction_line(guess.said, shown, self.look, **line_of)
+        seen = self.prose.plain(f"{self.scene}.picture") if picture else label
+        with st.container(key="predicted"):
+            draw(chart, seen, "figure_prediction")
         return guess.revealed
 
     def predict_with_room(
@@ -140,7 +150,8 @@ class Page(PageParts, Generic[Q]):
         that is more than the number that the line asks for.
         """
         polled = self.look.present and poll.is_asked(line)
-        if self.look.present and (button := poll.button(line, self.revealed)):
+        # a room is in the memory of the server that its devices share
+        if self.look.present and not ALONE and (button := poll.button(line, self.revealed)):
             self._extra_buttons.append(button)
         guess = self.predict(kind, label, answer or line.truth, not polled)
         if polled:
@@ -158,9 +169,11 @@ class Page(PageParts, Generic[Q]):
         """
         name = prediction_name(self.entry, self.scene, "guess")
         value = self._guessed(kind, name)
-        with st.container(key="guess"):
+        with st.container(key="guess", horizontal=True, vertical_alignment="bottom", gap="small"):
             if seen and not (self.revealed and self.look.present):
                 address.control(name, kind, label, value, 0, self.entry.stem)
+                if isinstance(kind, Whole) and kind.slid:
+                    self._type(name, kind, label, value)
             committed = value != 0 and not self._asks_anew(value, truth)
         ready = (committed or self.look.present) and not self.revealed
         hides, shown = self.revealed and self.look.present, prediction_name(self.entry, self.scene, "revealed")
@@ -177,6 +190,12 @@ class Page(PageParts, Generic[Q]):
             )
         )
         return Prediction(value if committed else None, self.revealed)
+
+    def _type(self, name: str, kind: Whole, label: str, value: int) -> None:
+        """Draw a field for the same number, which is typed."""
+        typed, said = replace(kind, slid=False), word("figure.typed", label=label)
+        shown: dict[str, Any] = {"key": f"{name}_typed", "width": 140, "label_visibility": "collapsed"}
+        address.control(name, typed, said, value, 0, self.entry.stem, **shown)
 
     def _guessed(self, kind: Kind[int], name: str) -> int:
         """Return the guess that the address names, 0 where it names none that may be made."""
@@ -214,14 +233,24 @@ class Page(PageParts, Generic[Q]):
     def _end(self) -> None:
         around = paths.around(self.entry, self.scene, self.names)
         after = around.after
+        name, backward, onward = self.walked
+        if around.is_last and not onward:
+            self._extra_buttons.append(paths.end_button)
         with self.foot:
-            self._step("back", word("back"), around.before, shortcut("B"), "secondary")
+            if backward:
+                self.turn_to("back", word("back"), name, backward[0], "B", "secondary")
+            else:
+                self._step("back", word("back"), around.before, shortcut("B"), "secondary")
             for draw in self._extra_buttons:
                 draw()
             here = after[0] is self.entry
             label = word("next", to=self.entry.scenes[after[1]] if here else after[0].title)
             waits = here and self._extra_buttons and not self.revealed
-            self._step("next", label, after, shortcut("N"), "secondary" if waits else "primary")
+            if onward:
+                label = word("next", to=self.option(name, onward[0]))
+                self.turn_to("next", label, name, onward[0], "N", "primary")
+            elif not around.is_last:
+                self._step("next", label, after, shortcut("N"), "secondary" if waits else "primary")
             held_axes.button()
             position = word(
                 "place", page=self.entry.short, at=around.at, of=around.of, scene=self.entry.scenes[self.scene]

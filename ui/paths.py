@@ -6,10 +6,13 @@ from types import MappingProxyType
 
 import streamlit as st
 
+from ui import address
 from ui.course import pages as course
 from ui.prose import label
+from ui.shortcuts import shortcut
 from ui.visit import visit
 
+_ENDED = "_path_ended"
 PATH = "path"
 """The path's name in the address of every page: its minutes."""
 
@@ -74,6 +77,8 @@ class Around:
     at: int
     of: int
     told: str = ""
+    is_last: bool = False
+    """Of a path: nothing follows it."""
 
 
 def around(page: course.Entry, scene: str, names: Sequence[str]) -> Around:
@@ -95,7 +100,22 @@ def around(page: course.Entry, scene: str, names: Sequence[str]) -> Around:
     st.session_state["_path_at"] = index
     begins = sum(stop.minutes for stop in stops[:index])
     told = label("path.minutes", at=index + 1, of=len(stops), begins=begins, ends=begins + stops[index].minutes)
-    return Around(_named(stops[index - 1]) if index else before, following, at + 1, len(names), told)
+    is_last = index + 1 == len(stops)
+    return Around(_named(stops[index - 1]) if index else before, following, at + 1, len(names), told, is_last)
+
+
+def end_button() -> None:
+    """Draw the button that ends a lecture, in the place of the next scene's: it opens a card."""
+    st.button(
+        label("path.end_button"), key="next", shortcut=shortcut("N"), type="primary", on_click=_end, help=None
+    )
+    if st.session_state.pop(_ENDED, False):
+        st.dialog(label("path.end_title"))(lambda: st.markdown(label("path.end")))()
+
+
+def _end() -> None:
+    st.session_state[_ENDED] = True
+    address.press()
 
 
 def _named(stop: Stop) -> tuple[course.Entry, str]:

@@ -20,6 +20,7 @@ from core.text.numbers import number, whole_number
 from runtime import content
 from runtime.content import slug
 from runtime.prose import said
+from runtime.quantities import local
 from ui.prose import label as word
 
 T = TypeVar("T")
@@ -117,7 +118,7 @@ class Whole:
         if not self.slid:
             st.number_input(label, self.low, self.high, step=self.step, **given)
             return
-        form = f"%d {self.unit.replace('%', '%%')}" if self.unit else None
+        form = "%d" + local(f"0 {self.unit}")[1:].replace("%", "%%") if self.unit else None
         st.slider(label, self.low, self.high, step=self.step, format=form, **given)
 
     def looks(self, stem: str) -> object:

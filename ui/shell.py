@@ -17,6 +17,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from runtime import content, operators
 from runtime.kept import kept
+from runtime.one_process import ALONE
 from ui import address, language, paths, scenario_bar, theme
 from ui.course import menu
 from ui.course.pages import OVERVIEW, PAGES, Entry
@@ -58,6 +59,8 @@ _browser = st.components.v2.component(
 def _settle() -> None:
     """Once a server: import what draws figures, after the first page, which has none: pandas is most of it."""
     operators.watch()
+    if ALONE:
+        return  # who started the tab's Python imports them, between two runs
     figures = Timer(FIGURES_AFTER_S, _import_figures)
     figures.daemon = True
     figures.start()

@@ -61,5 +61,6 @@ def run_trial(trial: Trial) -> TrialResult:
 
 def _counted(cut: str, apart: Array) -> list[UlpsRow]:
     """Entries by distance; from nine ulps on they are counted together."""
+    # an index of the platform's: in a browser's 32 bits int64 is refused
     counts = np.bincount(np.minimum(apart, 9).reshape(-1).astype(np.intp), minlength=10)
     return [UlpsRow(cut, ulps, int(entries)) for ulps, entries in enumerate(counts)]

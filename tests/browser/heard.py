@@ -28,11 +28,13 @@ PLAYERS = {
     "schedule": f"""- figure:
   - /children: equal
   - img /Stage 7 waits 7 ticks for its first microbatch.+/
+  - list:
+    - listitem: Swipe the grid sideways for the other ticks.
   - button "One tick back"
   - button "Play"
   - button "One tick on"
-  - slider "Ticks done": "0"
-  - status: 0 of 23 ticks
+  - slider "Ticks done": "23"
+  - status: 23 of 23 ticks
 {_SPEEDS}  - button "Save the figure as an image"
   - paragraph
 """,
@@ -85,7 +87,7 @@ PLAYERS = {
   - button "One moment back"
   - button "Play"
   - button "One moment on"
-  - slider "The token's clock": "0"
+  - slider "The token's clock, slow in the first layer": "0"
   - status
 """,
 }
@@ -93,9 +95,9 @@ PLAYERS = {
 
 STEPPED = {
     "schedule": """- figure:
-  - slider "Ticks done": "1"
-  - status: 1 of 23 ticks
-  - paragraph: /1 of 23 ticks. stage 0. forward of microbatch 0, stage 1. idle.+/
+  - slider "Ticks done": "22"
+  - status: 22 of 23 ticks
+  - paragraph: /22 of 23 ticks. stage 0. idle.+/
 """,
     "ring": """- figure:
   - slider "Time on the stopwatch": "1"
@@ -111,11 +113,11 @@ STEPPED = {
   - paragraph: /Step 2 of 5, shard.+/
 """,
     "journey": """- figure /All GPUs have read their parts.+/:
-  - slider "The token's clock": "1"
+  - slider "The token's clock, slow in the first layer": "1"
   - paragraph: /.+ of .+All GPUs have read their parts.+/
 """,
 }
-"""Each player after one step on: the slider and what is announced have moved."""
+"""Each player after one step, back where it rests at its last stop: the slider and what is announced have moved."""
 
 ASKED = """- main:
   - /children: equal
@@ -143,14 +145,13 @@ ASKED = """- main:
     - radio "Question" [checked]
     - radio "See it"
   - paragraph
-  - group "Speed of a token, in per cent of one GPU's":
+  - group "Speed of a token, in percent of one GPU's":
     - /children: equal
-    - slider "Speed of a token, in per cent of one GPU's"
-  - button "Show data"
-  - button "Download as PNG"
-  - button "Copy Vega-Lite spec"
-  - button "Fullscreen"
-  - img "Speed of a token, in per cent of one GPU's"
+    - slider "Speed of a token, in percent of one GPU's"
+  - spinbutton "Speed of a token, in percent of one GPU's, typed": "0"
+  - button "Decrement" [disabled]
+  - button "Increment"
+  - img /Two bars. one token on one GPU.+/
   - paragraph: /Not timed.+data-sheet lower bound.+/
   - button /Back.+/
   - button /Reveal.+/
@@ -163,11 +164,12 @@ ASKED = """- main:
 REVEALED = """- main:
   - radiogroup "Scenes":
     - radio "Question" [checked]
-  - img "Speed of a token, in per cent of one GPU's"
+  - img /Two bars. one token on one GPU.+/
+  - img /One layer of a transformer.+/
   - img /Over PCIe 4 x16 a token takes.+/
   - paragraph: /Over .+/
   - button /Reveal.+/ [disabled]
   - button /Next. See it.+/
-- status: /Question. Speed of a token, in per cent of one GPU's. 184 %/
+- status: /Question. Speed of a token, in percent of one GPU's. 184%/
 """
 """After the reveal: the figure is heard as its reading, which then stands under it, and the answer is announced."""

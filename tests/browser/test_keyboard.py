@@ -19,8 +19,9 @@ def in_focus(page) -> str:
 
 def predict_by_mouse(page) -> None:
     """Click into the question's slider; the focus stays on it."""
-    box = page.locator(".st-key-guess").get_by_test_id("stSlider").bounding_box()
-    page.mouse.click(box["x"] + 0.4 * box["width"], box["y"] + 0.55 * box["height"])
+    slider = page.locator(".st-key-guess").get_by_test_id("stSlider")
+    box, thumb = slider.bounding_box(), slider.get_by_test_id("stSliderThumbValue").locator("..").bounding_box()
+    page.mouse.click(box["x"] + 0.4 * box["width"], thumb["y"] + thumb["height"] / 2)
     until(page, page.get_by_role("button", name="Reveal").is_enabled)
     settle(page)
 
@@ -67,18 +68,21 @@ def test_after_a_prediction_by_mouse_v_reveals_n_goes_on_and_the_guess_stays(app
     assert page.get_by_role("slider").first.input_value() == guess
 
 
+def keyboard_shows(page, name: str, seen: str) -> None:
+    """A button has a ring once the keyboard has come to it, and what stands beside it is seen."""
+    button = page.get_by_role("button", name=name).first
+    button.focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")  # so that the keyboard is known to be used
+    assert button.evaluate("element => getComputedStyle(element).outlineStyle") == "solid"
+    shown = "element => element.checkVisibility({ opacityProperty: true })"
+    assert page.get_by_role("button", name=seen).first.evaluate(shown)
+
+
 def test_a_page_is_heard_in_order_and_reveal_leaves_the_focus_on_the_next_step_and_says_the_answer(app, open_page):
     page = open_page(f"{app}/comm_cost")
     hear(page.locator("body"), ASKED)
-    for name, seen in (("Main menu", "Main menu"), ("Show data", "Fullscreen")):
-        page.get_by_role("button", name=name).focus()
-        page.keyboard.press("Shift+Tab")
-        page.keyboard.press("Tab")  # so that the keyboard is known to be used
-        ring = "element => getComputedStyle(element).outlineStyle"
-        assert page.get_by_role("button", name=name).evaluate(ring) == "solid"
-        assert page.get_by_role("button", name=seen).evaluate(
-            "element => element.checkVisibility({ opacityProperty: true })"
-        )
+    keyboard_shows(page, "Main menu", "Main menu")
     predict_by_mouse(page)
     page.emulate_media(forced_colors="active")
     thumb = page.get_by_test_id("stSliderThumbValue").first.locator("..")
@@ -97,6 +101,7 @@ def test_a_new_scene_is_announced_and_escape_closes_the_scenario_and_gives_the_f
     assert page.title() == "See it · The bill · Shardlab"
     assert page.get_by_role("heading").count() > 3
     assert page.get_by_role("link", name="Link to heading").count() == 0
+    keyboard_shows(page, "Show data", "Fullscreen")
     press(page, "n")
     assert page.title().startswith("Count it")
     assert page.locator("#shell-said").inner_text().startswith("Count it")
@@ -274,10 +279,10 @@ def test_each_view_is_one_entry_of_the_history_and_back_and_forward_bring_it(app
 def test_a_reload_finds_a_player_where_it_was_left(app, open_page):
     page = open_page(f"{app}/pipeline_bubble?pipe_scene=see")
     for _ in range(3):
-        page.locator("figure.player [data-do=on]").click()
+        page.locator("figure.player [data-do=back]").click()
     page.reload()
     settle(page)
-    page.locator("figure.player[data-stop='3']").wait_for()
+    page.locator("figure.player[data-stop='20']").wait_for()
 
 
 def test_tab_comes_into_a_row_of_choices_at_the_chosen_one_and_leaves_it_from_there(app, open_page):

@@ -57,17 +57,29 @@ def test_the_stepper_opens_at_rest_on_the_whole_matrices(stepper):
     assert visible_values(stepper, "partial y") == []
 
 
-def test_n_walks_the_steps_and_then_the_scenes_and_b_walks_back(stepper):
-    """At the last step N is the page's again, and goes to the next scene; at the first one, B."""
+def test_n_walks_the_steps_then_the_proof_and_then_the_scenes_and_b_walks_back(stepper):
+    """At the last step N is the page's again: it goes on to the pair, then to the next scene, and B goes back."""
     for name in STEPS[1:]:
         stepper.keyboard.press("n")
         assert step(stepper) == name
-    assert "shard_scene=see" in stepper.url
+    press(stepper, "n")
+    wait_for_address(stepper, "shard_layer=mlp_pair")
+    until(drawn(stepper), lambda: step(stepper) == "whole")
+    walked = ["whole"]
+    while walked[-1] != "compare" and len(walked) < 10:
+        stepper.keyboard.press("n")
+        walked.append(step(stepper))
+    assert len(walked) == len(set(walked)) == 7
     press(stepper, "n")
     assert "Count" in open_scene(stepper)
     press(stepper, "b")
-    stepper.wait_for_selector(".stepper .block", state="attached")
-    assert step(stepper) == "whole"
+    until(drawn(stepper), lambda: step(stepper) == "whole")
+    press(stepper, "b")
+    wait_for_address(stepper, "shard_layer=row")
+    until(drawn(stepper), lambda: step(stepper) == "whole")
+    press(stepper, "b")
+    until(drawn(stepper), lambda: step(stepper) == "whole")
+    assert "shard_layer=row" not in stepper.url
     press(stepper, "b")
     assert "Question" in open_scene(stepper)
 

@@ -76,10 +76,10 @@ def test_the_page_turns_to_other_sizes_before_the_server_answers(player):
     tell = "place => dispatchEvent(new CustomEvent('live', { detail: { key: 'pipe_p', value: String(place) } }))"
     for place, ticks in ((0, 17), (3, 31), (2, 23)):
         player.evaluate(tell, place)
-        assert said.inner_text() == f"0 of {ticks} ticks"
+        assert said.inner_text() == f"{ticks} of {ticks} ticks"
     before = canvas.get_attribute("aria-label")
     player.locator(".st-key-pipe_p").get_by_text("2", exact=True).click()
-    until(player, lambda: said.inner_text() == "0 of 17 ticks")
+    until(player, lambda: said.inner_text() == "17 of 17 ticks")
     player.keyboard.press("Space")
     until(player, lambda: canvas.get_attribute("aria-label") != before)
     until(player, lambda: tick(player) > 0)
@@ -200,17 +200,17 @@ def test_changing_the_theme_keeps_the_tick(player):
     assert tick(player) == 9
 
 
-def test_other_sizes_start_again_at_rest_along_an_axis_that_is_held(player):
+def test_other_sizes_come_to_rest_at_their_last_tick_along_an_axis_that_is_held(player):
     canvas = player.locator("canvas.grid")
     player.get_by_label("Ticks done").fill("9")
     player.locator(".st-key-pipe_m").get_by_text("32", exact=True).click()
-    until(player, lambda: "0 of 39 ticks" in player.locator("figure.player output").inner_text())
-    assert tick(player) == 0
+    until(player, lambda: "39 of 39 ticks" in player.locator("figure.player output").inner_text())
+    assert at_rest(player)
     wide = canvas.bounding_box()["width"]
     press(player, "f")
     player.get_by_role("button", name="Axes held").wait_for()
     player.locator(".st-key-pipe_m").get_by_text("16", exact=True).click()
-    until(player, lambda: "0 of 23 ticks" in player.locator("figure.player output").inner_text())
+    until(player, lambda: "23 of 23 ticks" in player.locator("figure.player output").inner_text())
     assert (canvas.bounding_box()["width"] - 20) / (wide - 20) == pytest.approx(23 / 39, rel=0.01)
 
 
@@ -228,12 +228,13 @@ def test_the_figure_is_saved_as_svg_as_it_stands(player, tmp_path):
 
 
 def test_on_a_phone_a_deadlock_is_told_without_scrolling_sideways(app, open_page):
-    """Eight ranks that wait, each in a line of text that ends within the screen."""
+    """That there are more ticks, and eight ranks that wait, each in a line of text that ends within the screen."""
     page = drawn(
         open_page(f"{app}/pipeline_bubble?pipe_scene=break_it&pipe_wrong=a_deadlock", width=390, height=844)
     )
     lines = page.locator("figure.player .notes li")
-    assert lines.count() == 8
+    assert lines.count() == 9
+    assert lines.first.inner_text().startswith("Swipe")
     assert lines.last.inner_text() == "rank 7: 7F2 waits for 6F2"
     assert all(line.bounding_box()["x"] + line.bounding_box()["width"] <= 390 for line in lines.all())
 
@@ -245,6 +246,6 @@ def test_the_straggler_set_on_the_page_is_in_the_panel_and_the_address(app, open
     knob.press("Enter")
     page.wait_for_url("**slow=70**")
     settle(page)
-    page.get_by_text("one rank 70 % slower").first.wait_for()
+    page.get_by_text("one rank 70% slower").first.wait_for()
     page.locator(".st-key-scenario button:visible").first.click()
     page.locator(".st-key-slow").locator("input[value='70']").wait_for()

@@ -91,7 +91,7 @@ def test_the_question_is_a_speed_up_and_tells_no_answer_before_it(revealed):
     asked, told = text_of(opened()), text_of(revealed)
     for given in ("8 ms", "32 layers", "two all-reduces", "8 KiB then takes 5.61 µs"):
         assert given in asked
-    for answer in ("4.36 ms", "1.84", "0.42", "46.0 %"):
+    for answer in ("4.36 ms", "1.84", "0.42", "46.0%"):
         assert answer not in asked
     assert "takes 4.36 ms instead of 8 ms, 1.84 times as fast" in told
     assert "Over 10 GbE a token is slower than on one GPU" in told
@@ -155,13 +155,13 @@ def test_a_slow_port_makes_a_prefills_ring_half_as_long_again_and_a_decodes_hard
 def test_another_gpu_flips_a_verdict_and_the_page_says_by_how_much():
     """0.386 ms beside 3.35 ms is 10.3 %; 6.82 ms beside 15.9 ms is 30.0 %."""
     said = text_of(opened(bill_scene="bench", bill_figure="gpus", bill_numbers=NAPKIN))
-    assert "H200 SXM 141 GB, 3.35 ms of compute: NVLink becomes noticeable, 10.3 %" in said
-    assert "GeForce RTX 4090 24 GB, 15.9 ms of compute: 10 GbE becomes noticeable, 30.0 %" in said
+    assert "H200 SXM 141 GB, 3.35 ms of compute: NVLink becomes noticeable, 10.3%" in said
+    assert "GeForce RTX 4090 24 GB, 15.9 ms of compute: 10 GbE becomes noticeable, 30.0%" in said
 
 
 def test_a_hop_halved_as_if_it_were_a_round_trip_flips_the_verdict():
     at = opened(bill_scene="bench", bill_figure="units", bill_numbers=NAPKIN)
-    assert "with a hop read as a round trip it is noticeable at 31.1 %" in text_of(at)
+    assert "with a hop read as a round trip it is noticeable at 31.1%" in text_of(at)
     assert "Gb/s read as GB/s" in list(shown(at))  # and not "gb/s read as gb/s"
 
 

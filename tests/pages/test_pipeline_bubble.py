@@ -72,13 +72,13 @@ def test_the_lab_opens_with_serving_and_counts_hand_overs_against_sums():
     for words in (
         "64 all-reduces",
         "7 hand-overs",
-        "works 12.5 % of the time",
+        "works 12.5% of the time",
         "times as fast",
         "activations, 8 KiB",
     ):
         assert words in alone
     together = opened(pipe_flow=8)
-    assert "works 100.0 % of the time" in text_of(together)
+    assert "works 100.0% of the time" in text_of(together)
     ((head, cells),) = players(together)
     assert head["follow"] == 0
     assert (cells >= 0).sum() == 3 * 8 * 8
@@ -106,7 +106,7 @@ def test_what_two_schedules_hold_is_said_as_it_is():
 def test_the_player_is_at_rest_on_opening_and_holds_the_run():
     """8 stages, 16 microbatches: 184 cells, 56 of them idle."""
     ((head, cells),) = players(opened(pipe_scene="see"))
-    assert head["start"] == "start"
+    assert head["start"] == "end"
     assert (cells.size, (cells == -1).sum()) == (184, 56)
 
 

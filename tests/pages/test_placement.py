@@ -202,7 +202,7 @@ def test_the_planners_step_can_be_worked_out_from_the_plan_alone():
     """Lab 03 divides the data sheet's time; the plan says what it adds."""
     said = text(visit())
     itl_ms = float(re.search(r"Between two tokens\s+#### (\S+) ms", said)[1])
-    reached, layer_us = re.search(r"reaches (\d+) % of it, plus (\S+) µs per layer", said).groups()
+    reached, layer_us = re.search(r"reaches (\d+)% of it, plus (\S+) µs per layer", said).groups()
     comm_ms = float(re.search(r"(\S+) µs on NVLink", said)[1]) / 1e3
     apart_ms = float(re.search(r"arrive apart add (\S+) µs", said)[1]) / 1e3
     added_ms = 32 * float(layer_us) / 1e3 + comm_ms + apart_ms

@@ -106,7 +106,7 @@ def test_learners_send_the_prediction_they_make_and_the_wall_counts_it_and_names
     assert "Sent to the room" in text_of(learners[1])
     assert ROOMS.tallies(code)[1].counts == ((15.0, 1), (31.0, 1))
     wall.button(key="reveal").click().run()
-    assert "2 predictions near 15.2 %, 1 in the second vote: the drain forgotten" in text_of(wall).replace("\\", "")
+    assert "2 predictions near 15.2%, 1 in the second vote: the drain forgotten" in text_of(wall).replace("\\", "")
     assert "takes no more predictions" in said_in(learners[1], 20)
 
 

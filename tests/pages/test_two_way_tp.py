@@ -61,7 +61,7 @@ def test_the_truth_is_the_recorded_slowdown_and_hidden_until_revealed():
     assert "times as long" not in text_of(opened())
     text = text_of(opened(real_guess=60, real_revealed="true"))
     assert f"{plain(times, 2)} times as long" in text
-    assert f"{100 / times:.1f} % of one process's speed" in text
+    assert f"{100 / times:.1f}% of one process's speed" in text
 
 
 def test_the_weights_of_the_log_and_of_the_question_differ_by_the_row_that_is_added():
@@ -201,6 +201,6 @@ def test_the_questions_own_numbers_are_put_together_beside_what_was_measured(run
     single, one_sum, gather = (float(f"{s:.3g}") for s in (log.single_token_s, log.sweep_s, log.all_gather_s))
     by_hand_s = single / 2 + 9 * one_sum + gather
     asked, told = text_of(opened(real_run=run)), text_of(opened(real_run=run, real_guess=60, real_revealed="true"))
-    assert "scores together" in asked
-    assert "own numbers give" not in asked
-    assert f"{100 * log.single_token_s / by_hand_s:.1f} %" in told.split("own numbers give")[1].split("Count it")[0]
+    assert "gather the scores" in asked
+    assert "On paper:" not in asked
+    assert f"{100 * log.single_token_s / by_hand_s:.1f}%" in told.split("On paper:")[1].split("Count it")[0]

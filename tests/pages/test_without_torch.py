@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import functools
@@ -34,6 +36,7 @@ for page in PAGES:
 """
 
 
+@pytest.mark.slow
 def test_every_page_opens_with_torch_absent():
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, timeout=240, check=False

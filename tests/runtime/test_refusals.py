@@ -35,7 +35,8 @@ SENTENCE_AT = {
     "RunBusyError": 0,
 }
 TERMINAL = (
-    *("core/evidence", "core/course/grading", "core/course/citations", "core/two_way_tp/spend.py"),
+    *("core/evidence", "core/course/grading", "core/course/citations", "core/course/receipt"),
+    "core/two_way_tp/spend.py",
     *(
         "core/two_way_tp/paid_run.py",
         "core/catalog/lookup.py",

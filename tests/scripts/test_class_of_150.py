@@ -99,24 +99,13 @@ def run(course, what, out, *more):
     return classroom.main([what, "lab-03", *map(str, (*given, *more))])
 
 
-@pytest.fixture(scope="module")
-def grades(course):
-    folder, _ = course
-    more = (
-        "--submissions",
-        folder / "class",
-        "--feedback",
-        folder / "feedback",
-        "--statistics",
-        folder / "class.md",
-    )
-    assert run(course, "grade", "grades.csv", *more) == 1
-    with (folder / "grades.csv").open(encoding="utf-8", newline="") as file:
-        return {row["student"]: row for row in csv.DictReader(file)}
-
-
-def test_everybody_gets_what_is_due_and_nobody_is_lost(course, grades):
+def test_everybody_gets_what_is_due_and_every_gradebook_has_a_line_for_them(course):
+    """In one test, for a class is graded once: in a minute, on two cores."""
     folder, due = course
+    told = ("--feedback", folder / "feedback", "--statistics", folder / "class.md")
+    assert run(course, "grade", "grades.csv", "--submissions", folder / "class", *told) == 1
+    with (folder / "grades.csv").open(encoding="utf-8", newline="") as file:
+        grades = {row["student"]: row for row in csv.DictReader(file)}
     assert len(due) == len(grades) == STUDENTS
     assert {name: float(row["total"]) if row["total"] else None for name, row in grades.items()} == due
     assert all(row["remark"] for row in grades.values() if row["total"] != "100")
@@ -125,6 +114,20 @@ def test_everybody_gets_what_is_due_and_nobody_is_lost(course, grades):
         len(list((folder / "feedback").glob("*.md"))) == len(list((folder / "feedback").glob("*.html"))) == STUDENTS
     )
     assert f"not graded: {sum(points is None for points in due.values())}" in (folder / "class.md").read_text()
+    for kind, lines in (("canvas", 2), ("moodle", 1), ("prairielearn", 1)):
+        in_a_gradebook(course, kind, lines)
+
+
+def in_a_gradebook(course, kind, lines):
+    """Write a gradebook of the grades: it has a line for whom there are points, and all of these."""
+    folder, due = course
+    assert run(course, "gradebook", f"{kind}.csv", "--for", kind, "--grades", folder / "grades.csv") == 0
+    with (folder / f"{kind}.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    assert len(rows) - lines == sum(points is not None for points in due.values())
+    assert sum(float(row[-2 if kind == "moodle" else -1]) for row in rows[lines:]) == pytest.approx(
+        sum(points or 0 for points in due.values())
+    )
 
 
 def test_everybody_has_a_sheet_a_key_and_a_notebook_of_the_same_questions(course):
@@ -138,18 +141,6 @@ def test_everybody_has_a_sheet_a_key_and_a_notebook_of_the_same_questions(course
     assert len(set(sheets.values())) == len(set(books.values())) == STUDENTS
     with (folder / "key.csv").open(encoding="utf-8", newline="") as file:
         assert len(list(csv.DictReader(file))) == 4 * STUDENTS
-
-
-@pytest.mark.parametrize(("kind", "lines"), [("canvas", 2), ("moodle", 1), ("prairielearn", 1)])
-def test_every_gradebook_has_a_line_for_whom_there_are_points(course, grades, kind, lines):
-    folder, due = course
-    assert run(course, "gradebook", f"{kind}.csv", "--for", kind, "--grades", folder / "grades.csv") == 0
-    with (folder / f"{kind}.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))
-    assert len(rows) - lines == sum(points is not None for points in due.values())
-    assert sum(float(row[-2 if kind == "moodle" else -1]) for row in rows[lines:]) == pytest.approx(
-        sum(points or 0 for points in due.values())
-    )
 
 
 def test_gradescope_gives_some_of_them_the_same(course, tmp_path):

@@ -172,6 +172,7 @@ def test_a_fault_of_ours_costs_one_student_nothing_and_the_others_go_on(
     assert (status, [row["total"] for row in rows.values()]) == (0, ["100", "100", "100"])
 
 
+@pytest.mark.slow
 @confined
 def test_the_same_student_gets_the_same_points_by_every_route(class_of, tmp_path, monkeypatch):
     """Handed out by name; graded from a folder, a Canvas export, one command, Gradescope with a partner."""
@@ -225,6 +226,7 @@ def on_gradescope(folder, tmp_path, answers, *addresses, files=("starter.py", "a
     return json.loads((home / "results" / "results.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @confined
 def test_gradescopes_zip_always_writes_a_result(class_of, tmp_path):
     folder = class_of("ada")
@@ -323,7 +325,7 @@ def test_handouts_and_the_key_are_of_the_same_questions_and_say_all_a_student_ne
             assert f"q{n} = ? {question.unit}" in text
             assert float(key[student, f"q{n}"]["answer"]) == pytest.approx(question.in_unit, rel=1e-4)
         assert all(f"| `{task.name}` | {task.points} |" in text for task in BILL.tasks)
-        for said in (student, "https://example.org", "`answers.txt`", "within 1\xa0%", "1 KiB = 1024 bytes"):
+        for said in (student, "https://example.org", "`answers.txt`", "within 1%", "1 KiB = 1024 bytes"):
             assert said in text, said
         page = Text()
         page.feed((folder / "sheets" / f"{student}.html").read_text(encoding="utf-8"))
@@ -418,6 +420,7 @@ def test_the_released_starters_hold_no_answer_and_the_answers_hold_all(lab):
     assert answered_tasks(answers(lab), lab) == [task.name for task in lab.tasks]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lab", [lab for lab in LABS.values() if not lab.needs_torch], ids=lambda lab: lab.key)
 def test_github_classrooms_template_runs_by_its_own_workflow(class_of, tmp_path, lab):
     """Each task's command, as the workflow has it: right code passes it, and the untouched file does not."""

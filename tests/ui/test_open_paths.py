@@ -31,16 +31,16 @@ def test_what_a_page_is_made_of_is_open():
 
 
 def test_no_way_to_write_a_closed_path_opens_it():
-    """30,000 made up by a seed: what is let through is an open path as it stands, and reads so to everybody."""
+    """10,000 made up by a seed: what is let through is an open path as it stands, and reads so to everybody."""
     rng, passed = random.Random(11), 0
-    for _ in range(30_000):
+    for _ in range(10_000):
         path = written(rng, rng.choice((*CLOSED, *FILES, "_stcore/health", "comm_cost", "favicon.png")))
         seen = unquote(path.partition("?")[0])  # as a server hands it on
         if is_open(seen):
             passed += 1
             assert is_open(f"/{normal(seen)}"), path
             assert not any(normal(seen).startswith(closed) for closed in CLOSED), path
-    assert passed > 1_000
+    assert passed > 400
 
 
 @pytest.mark.parametrize("path", CLOSED)

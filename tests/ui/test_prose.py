@@ -121,7 +121,7 @@ class Bill:
 @pytest.mark.parametrize(
     ("template", "text"),
     [
-        ("{{bill.comm_fraction|%}}", "46.0\u00a0%"),
+        ("{{bill.comm_fraction|%}}", "46.0%"),
         ("{{bill.payload_bytes|KiB}}", "8\u00a0KiB"),
         ("{{ranks}} ms or {{one}} GB/s, {{one}} GBs", "2\u00a0ms or 1\u00a0GB/s, 1 GBs"),
         ("`{{ranks}} GB`", "`2 GB`"),

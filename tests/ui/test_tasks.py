@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [path for room in ("ui", "pages") for path in sorted((ROOT / room).rglob("*.py"))]
 HANDED_BY = ("workers.run", "paste.read")
@@ -40,6 +42,7 @@ def handed(tree: ast.AST, carriers: set[str]) -> list[ast.expr]:
     return [call.args[0] for call in calls if ast.unparse(call.func) in carriers]
 
 
+@pytest.mark.slow
 def test_no_task_of_a_worker_takes_streamlit_along():
     """A worker that imported it would take a second, and 50 MB, before its first answer."""
     found = sorted({module for path in SOURCES for module in modules(path)})

@@ -110,9 +110,9 @@ def spoiled(rng: random.Random) -> bytes:
 
 
 def test_nothing_passes_that_streamlit_would_take_for_something_else():
-    """20,000 mangled by a seed: each that passes is, as Streamlit reads it, one that a page sends, or none."""
+    """10,000 mangled by a seed: each that passes is, as Streamlit reads it, one that a page sends, or none."""
     rng, passed = random.Random(5), 0
-    for _ in range(20_000):
+    for _ in range(10_000):
         data = spoiled(rng)
         if not is_wanted(data):
             continue
@@ -123,7 +123,7 @@ def test_nothing_passes_that_streamlit_would_take_for_something_else():
             payload = message.backend_operation_request.WhichOneof("payload")
             assert payload in (None, "deferred_file", "dataframe_chunk"), data
             passed += 1
-    assert passed > 1_000
+    assert passed > 500
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,7 @@ export default function ({ data, parentElement, setStateValue }) {
   if (now.view && data.view && data.view !== now.view) find('[data-testid="stMain"]').scrollTop = 0; // another scene begins at its top
   now = data;
   tellElapsed();
-  Object.assign(wall, { known: JSON.stringify(data.wall), tell: (seen) => setStateValue('wall', seen) });
+  Object.assign(wall, { known: JSON.stringify(data.wall), heard: JSON.stringify(data.wall), tell: (seen) => setStateValue('wall', seen) });
   watchWall(data.present);
   followTheWall(data.view, data.present, data.reads);
   keepVoter(data.voter, (kept) => setStateValue('voter', kept));

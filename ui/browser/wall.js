@@ -16,7 +16,13 @@ const LINES = 'p, li, tr, pre, h1, h2, h3, h4, h5, .fraction-row';
 const ASKS = ['last', 'first', 'after']; // where a low wall has its controls: the first of these that leaves no screen to them alone
 const ANEW = { stacks: false, asks: 0, screensBefore: 0, tight: 0, looseScreens: 0 };
 const TIGHT = 1, LOOSE_AGAIN = 2; // all stands a little closer; that was of no use
-const wall = { zoom: 1, low: false, screens: [], at: 0, scene: '', presenting: false, tall: null, known: '', ...ANEW, tell: () => {} };
+const LATE_MS = 2000; // so long it is waited for what has not been drawn: it may never be
+const CALM_MS = 140; // so long nothing has grown: what arrives late is not laid out around before it is there
+const calm = { sizes: '', since: 0, again: 0 };
+const wall = {
+  zoom: 1, low: false, screens: [], at: 0, scene: '', presenting: false, tall: null, known: '', heard: '',
+  seeks: true, laidOut: new Set(), ...ANEW, tell: () => {},
+};
 
 const least = (size) => Math.min(innerWidth / size[0], innerHeight / size[1]);
 
@@ -95,6 +101,41 @@ function cut(boxes, top, room) {
   return screens.length ? screens : [{ from: top, to: top, shown: new Set() }];
 }
 
+// The layout is sought once all is there and stands still, from the same beginning each time: it comes of the wall's size
+// and of the content, and not of the order in which that arrived. Other content is laid out anew.
+function standsStill(parts) {
+  const sizes = parts.map(({ box }) => `${Math.round(box.width)}×${Math.round(box.bottom - box.top)}`).join();
+  if (sizes !== calm.sizes) Object.assign(calm, { sizes, since: performance.now() });
+  return performance.now() - calm.since >= (isDrawn() ? CALM_MS : LATE_MS);
+}
+
+// Whether the server has answered for this wall, and the browser has drawn what it was told.
+function isDrawn() {
+  const app = document.querySelector('.stApp');
+  if (app?.dataset.testScriptState !== 'notRunning' || wall.heard !== wall.known || document.fonts.status !== 'loaded') return false;
+  const figures = [...document.querySelectorAll(`${SCENE} :is([data-testid="stVegaLiteChart"], figure.player, [data-testid="stSkeleton"])`)];
+  return figures.filter((figure) => figure.checkVisibility()).every((figure) => (figure.matches('figure') ? figure.dataset.stop !== undefined : figure.querySelector('canvas, svg') !== null));
+}
+
+function waitForCalm() {
+  clearTimeout(calm.again);
+  calm.again = setTimeout(layLater, CALM_MS / 2);
+}
+
+// On a wall a path or a name in a narrow column goes on in the next line after a slash or before a capital.
+function breakPaths() {
+  for (const code of document.querySelectorAll(`${SCENE} td code:not([data-broken])`)) {
+    code.dataset.broken = true;
+    const pieces = code.textContent.split(/(?<=[/_])(?=.)|(?<=[a-z])(?=[A-Z])/);
+    if (pieces.length > 1) code.replaceChildren(...pieces.flatMap((piece, i) => (i ? [document.createElement('wbr'), piece] : [piece])));
+  }
+}
+
+// What stands on the wall, whatever its size is: the names of its places, and what each is made of.
+function contentOf(parts) {
+  return parts.map(({ part }) => `${KEY.exec(part.closest('[class*="st-key-"]')?.className)?.[1]} ${part.tagName}`).join();
+}
+
 // Lay the open scene out over its screens, and show the one that is turned to.
 function layScreens() {
   const [head, body, foot] = ['.st-key-head', SCENE, '.st-key-foot'].map((part) => document.querySelector(part));
@@ -104,20 +145,31 @@ function layScreens() {
   const answered = foot.querySelector('.st-key-hide') !== null; // an answer begins with its first screen
   const scene = `${location.pathname} ${KEY.exec(body.className)[1]} ${answered}`;
   if (scene !== wall.scene) {
-    Object.assign(wall, { scene, at: 0, ...ANEW });
+    Object.assign(wall, { scene, at: 0, seeks: true, laidOut: new Set(), ...ANEW });
     scaleWall();
   }
+  breakPaths();
   const parts = partsOf(flow);
+  const isCalm = standsStill(parts);
+  if (!isCalm) waitForCalm();
+  if (isCalm && !wall.seeks && !wall.laidOut.has(contentOf(parts))) {
+    Object.assign(wall, { seeks: true, ...ANEW });
+    scaleWall();
+    return layLater();
+  }
   const top = head.getBoundingClientRect().top;
   wall.screens = cut(parts.map(({ box }) => box), top, foot.getBoundingClientRect().top - top - AIR);
-  if (wall.screens.length > 1 && !wall.stacks) {
+  const isSought = isCalm && wall.seeks;
+  if (isSought) wall.laidOut.add(contentOf(parts)); // whatever a step towards the layout makes of it is laid out with it
+  if (isSought && wall.screens.length > 1 && !wall.stacks) {
     // what stands side by side is not cut well: one under the other, as on a low wall
     wall.stacks = true;
     scaleWall();
     return layLater();
   }
   const room = foot.getBoundingClientRect().top - top - AIR;
-  if (tightens(parts, room) || asksAnew(parts)) return layLater();
+  if (isSought && (tightens(parts, room) || asksAnew(parts))) return layLater();
+  if (isSought) wall.seeks = false;
   fillLast(wall.screens, parts, room);
   wall.at = Math.min(wall.at, wall.screens.length - 1);
   return showScreens(flow, parts);
@@ -186,6 +238,7 @@ function showScreens(flow, parts) {
     part.style.clipPath = screens.length > 1 && over > 0 ? `inset(${over}px -${BEYOND}px -${BEYOND}px -${BEYOND}px)` : '';
     part.style.top = at ? `${screens[0].from - from}px` : '';
   }
+  document.documentElement.dataset.laid = !flow.length || !wall.seeks;
   document.documentElement.style.setProperty('--screen', screens.length > 1 ? `" · ${at + 1}/${screens.length}"` : '""');
 }
 
@@ -222,6 +275,6 @@ function watchWall(presenting) {
 }
 
 window.addEventListener('resize', () => {
-  Object.assign(wall, ANEW);
+  Object.assign(wall, { seeks: true, laidOut: new Set(), ...ANEW });
   watchWall(wall.presenting);
 });

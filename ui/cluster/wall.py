@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.course.cluster.standing import WAIT_S, Standing
 from runtime import content
+from runtime.one_process import ALONE
 from runtime.prose import said
 from runtime.room_ring import AT_RANDOM, FEWEST, MOST, SIZES, RoomRing
 from runtime.rooms import ROOMS, Question
@@ -53,6 +54,10 @@ def _draw_controls(page: Page[RingQuestion]) -> None:
 
 def draw(page: Page[RingQuestion], ring: RoomRing | None) -> None:
     """Draw the scene of who presides, or of a visit that is in no room."""
+    if ALONE:
+        page.say("ring.lead")
+        page.say("ring.in_tab")
+        return
     if ring is None or ring.standing() is None:
         _draw_controls(page)
     asked = page.question

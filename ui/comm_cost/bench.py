@@ -50,14 +50,14 @@ THRESHOLDS = (100 * NOISE_BELOW_FRACTION, 100 * FATAL_ABOVE_FRACTION)
 
 @dataclass(frozen=True)
 class BenchQuestion(serving.ServingQuestion):
-    """What the bench asks; a step of 0 ms is the scenario's."""
+    """What the bench asks; without a step of its own, or with one of 0 ms, it is the scenario's."""
 
     figure: str = ask(OWN, Choice(FIGURES), "says.figure")
     more: bool = ask(False, Switch(), "says.more", "says.all_bench_s_figures")
     phase: Phase = ask("decode", Choice(views.PHASES), "says.phase")
     numbers: str = ask(MEASURED, Choice((MEASURED, NAPKIN)), "says.numbers")
     over: str = ask(THE_NETWORK, Choice((THE_LINK, THE_NETWORK)), "says.over")
-    step: float = ask(0.0, Number(0, 1e6), "says.compute_ms")
+    step: float | None = ask(None, Number(0, 1e6), "says.compute_ms")
     alpha: float = ask(50.0, Number(0, 1e5), "says.latency_hop_s")
     beta: float = ask(1.25, Number(0.001, 1e5), "says.bandwidth_one_way_gb")
     tokens: int = ask(1, Whole(1, 1_048_576), "says.tokens_step")
@@ -76,14 +76,10 @@ BenchPage = Page[BenchQuestion]
 
 CONTROLS: Mapping[str, tuple[str, ...]] = {
     OWN: ("step", "alpha", "beta", "tokens"),
-    TABLE: ("handover",),
-    UNITS: ("over",),
-    BUY: ("over", "overlap"),
-    NODES: ("node",),
     EXPERTS: ("over", "mixture", "moe_n", "moe_tokens", "imbalance"),
-    ENDS: ("over",),
-    RESIDUALS: ("machine",),
-    **serving.CONTROLS,
+    **{name: (field,) for name, field in ((TABLE, "handover"), (NODES, "node"), (RESIDUALS, "machine"))},
+    BUY: ("over", "overlap"),
+    **dict.fromkeys((UNITS, ENDS), ("over",)) | serving.CONTROLS,
 }
 """The controls of each figure, after the phase and the numbers."""
 
@@ -102,9 +98,16 @@ def made_of(figure: str, phase: Phase) -> Kind:
 
 def own_bill(page: BenchPage) -> AskedBill:
     """Return the bill of a link and a step of one's own."""
-    asked = page.question
-    step_ms = asked.step or 1e3 * views.View(page.scenario).step.compute_s
-    return AskedBill(asked.alpha, asked.beta, asked.tokens, step_ms, page.scenario.tp, page.scenario.model)
+    asked, ours = page.question, page.scenario
+    return AskedBill(asked.alpha, asked.beta, asked.tokens, asked.step or _step_ms(page), ours.tp, ours.model)
+
+
+def _step_ms(page: BenchPage) -> float:
+    return float(f"{1e3 * views.View(page.scenario).step.compute_s:.6g}")
+
+
+def _usual(page: BenchPage, name: str) -> object:
+    return {"mixture": _usual_mixture(page), "step": _step_ms(page)}.get(name)
 
 
 def _experts(page: BenchPage) -> Experts:
@@ -133,9 +136,8 @@ def draw_controls(page: BenchPage) -> None:
         if on_wall and figure in (BUY, EXPERTS, serving.ATTENTION, serving.DRAFTS):
             names = ("over",)
         for name in names:
-            usual = _usual_mixture(page) if name == "mixture" else None
             tells = page.label("says.compute_help", zero=0) if name == "step" else None
-            page.control(name, usual=usual, help=tells)
+            page.control(name, usual=_usual(page, name), help=tells)
         if figure == OWN:
             st.button(
                 page.label("says.pin"),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from runtime.prose import said as phrase
+from runtime.quantities import local
 from ui.figures.dots import dot, key, rules
 from ui.figures.lines import payloads
 from ui.figures.style import PLAIN, Figure, Layer, Row, Spec, by, figure, kept, layer, linear, rows_of, words
@@ -20,7 +21,8 @@ def errors_by_size(errors: Iterable[Row], bulge_bytes: tuple[int, int], look: Lo
     sizes = [row["size_bytes"] for row in rows]
     reach = max(20.0, 1.15 * max(abs(row["error_percent"]) for row in rows))
     x = payloads("size_bytes", sizes, phrase("comm_cost", "says.size_message"))
-    signed = "(datum.value > 0 ? '+' : '') + format(datum.value, ',~r') + ' %'"
+    sign = local("0 %")[1:]
+    signed = f"(datum.value > 0 ? '+' : '') + format(datum.value, ',~r') + '{sign}'"
     y = linear("error_percent", [-reach, reach], PLAIN, ticks=5, grid=True, line=False, labelExpr=signed)
     fills = dict(zip(models, (palette.ground, palette.text), strict=False))
     dashes = by("model", dict(zip(models, ([1, 0], [5, 4]), strict=False)))

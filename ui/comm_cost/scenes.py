@@ -37,7 +37,10 @@ def count(page: Page[Any], view: views.View, points: Sequence[MeasuredPoint], wa
         measured, residuals = payload_rows.measured_points(view, points), named_residuals(view, points)
         chart = time_against_payload(model, measured, payload_rows.marks(view), residuals, page.look)
         page.figure(chart, "count.reading", model, "all_reduce")
-        page.equation(*cost.result_terms(view.price(view.network)))
+        for link in dict.fromkeys((view.network, view.link)):
+            if not view.napkin:
+                page.reading(f"count.over_{'link' if link == view.link else 'network'}")
+            page.equation(*cost.result_terms(view.price(link)))
         with st.container(key="aside_source"):
             page.say("count.source")
             if view.kernel(view.link) != "ring":

@@ -91,6 +91,7 @@ def fields(view: View, own: AskedBill, points: Sequence[MeasuredPoint]) -> Mappi
         "broken": "; ".join(view.broken),
         "allowed": ", ".join(map(str, view.allowed)),
         "gpus_word": gpus,
+        "see_title": said("comm_cost", f"see.title_{view.phase}", model=model, step=step),
         "share_s": step.compute_s / step.tp_size,
         "step_formula": _step_formula(view),
         "element_bytes": step.payload_bytes // (step.tokens * model.hidden_size),

@@ -64,7 +64,7 @@ LABS = (
 TOOLS = (
     Entry("placement", "5_placement", "place", ("plan", "compare", "cases", "load", "race", "accuracy", "limits")),
     Entry("startup_log", "6_startup_log", "log", ("read", "exercises", "formulas", "limits")),
-    Entry("strategy", "9_strategy", "strategy", ("memory", "picker", "block", "collectives", "serving", "limits")),
+    Entry("strategy", "9_strategy", "strategy", ("serving", "memory", "picker", "block", "collectives", "limits")),
     Entry("clinic", "7_clinic", "clinic", ("cases", "straggler", "all_reduce", "hangs", "limits")),
     Entry("reading_rooms", "8_reading_rooms", "read", ("megatron", "fsdp", "vllm", "limits")),
     Entry("puzzles", "12_puzzles", "puzzles", ("play", "rules")),

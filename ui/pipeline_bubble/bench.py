@@ -147,7 +147,9 @@ def _against_m(page: BenchPage) -> None:
 
 def _run(page: BenchPage) -> None:
     sizes = bench_of(page).run
-    grids.figure(page, "bench.run", grids.forward(rows.fill_drain_run(sizes), sizes.stages), key="bench_run")
+    grids.figure(
+        page, "bench.run", grids.forward(rows.fill_drain_run(sizes), sizes.stages), key="bench_run", start="end"
+    )
     with st.container(key="aside_run"):
         counted, formula, _ = st.columns([330, 400, 350], gap="medium")
         with counted:
@@ -184,7 +186,7 @@ def _served(serve: Serving) -> tuple[Grid, int]:
 def _serving(page: BenchPage) -> None:
     serve = serving_of(page)
     grid, ticks = _served(serve)
-    grids.figure(page, "bench.serving", grid, key="serving", follow=0, ticks_per_unit=ticks)
+    grids.figure(page, "bench.serving", grid, key="serving", follow=0, start="end", ticks_per_unit=ticks)
     with st.container(key="aside_serving"):
         curve = rows.serve_curve(serve)
         for region, column, name in zip(

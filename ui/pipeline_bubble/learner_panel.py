@@ -10,7 +10,7 @@ from core.pipeline_bubble.schedules.actions import Span
 from core.pipeline_bubble.schedules.validity import violations
 from core.pipeline_bubble.submission import RUN, Judgement, Submission, judge, run_of
 from runtime import learner_code
-from ui import language
+from ui import language, solve
 from ui.learner_panel import WATCH_S, as_saved, heading, spoken, verdict
 from ui.pipeline_bubble import grids, words
 from ui.players.schedule_player import Mark, schedule_player
@@ -39,6 +39,19 @@ def panel(path: Path, stages: int, microbatches: int, prose: Prose, present: boo
             error = submission.error and spoken(submission.error)
             fields = {"gave": _shown(judged.gave), "due": _shown(judged.due), "error": error}
             verdict(submission.task, judged.right, prose, _case(submission, judged), fields)
+    draw_submitted(submissions, stages, microbatches, prose, present)
+
+
+def solve_here(stages: int, microbatches: int, prose: Prose, present: bool) -> None:
+    """Draw the lab's editor and tests, then the run that the code gave for these sizes when it was last tried."""
+    rows = {row["task"]: row for row in solve.panel("lab-04", (stages, microbatches))}
+    draw_submitted(learner_code.read_schedules(rows), stages, microbatches, prose, present)
+
+
+def draw_submitted(
+    submissions: tuple[Submission, ...], stages: int, microbatches: int, prose: Prose, present: bool
+) -> None:
+    """Draw the learner's run, where their tasks give one."""
     run = run_of(submissions, stages, microbatches)
     if run:
         _draw(run, stages, microbatches, prose, present)

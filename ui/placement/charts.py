@@ -1,8 +1,8 @@
 """The planner's figures: latency against throughput, and what fills each rank's memory."""
 
 import math
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from runtime.prose import named
 from runtime.prose import said as phrase
@@ -27,6 +27,7 @@ from ui.figures.style import (
     linear,
     log,
     narrower,
+    over,
     own,
     rows_of,
     words,
@@ -46,6 +47,9 @@ _INK = {
 """Shades from dark to light: what is read every token, then what is only there. Words on them read at 7:1."""
 _LESS_IN_THE_DARK = 0.68
 _GB = (("GB", 1.0),)
+_PLOT, _PHONE_PLOT, _LETTER_PX = 780, 290, 7.2
+_LEVELS = (13, 28, 43, 58)
+"""Laptop pixels under a line's end where its name may stand."""
 
 
 @kept
@@ -77,7 +81,9 @@ def latency_against_throughput(
     front = sorted((row for row in points if row["on_front"]), key=lambda row: row["itl_ms"])
     starts = {row["plan"]: row for row in sorted(points, key=lambda row: -row["concurrency"])}
     named = {row["name"] for row in pointed}
-    apart = _apart([row for row in starts.values() if row["plan"] not in named], pointed, points)
+    apart = _named_apart([row for row in starts.values() if row["plan"] not in named], pointed, x_ends, ends)
+    place = f"({narrower(look)} ? datum.down_phone : datum.down)"
+    under = f"{place} * {look.scale}"
     red: Spec = {"color": palette.off, "clip": True}
     targets = [
         {"itl_ms": end, "said": phrase("placement", "says.target_ms_2", end=local(f"{end:g}"))}
@@ -103,7 +109,15 @@ def latency_against_throughput(
             tooltip=["plan", "concurrency", "itl_ms", "tokens_per_s"],
         ),
         layer("line", front, x=x, y=y, strokeWidth=look.px(3.5), strokeCap="round", color=palette.text),
-        layer("text", apart, x=x, y=y, text="plan", **words(look, 13.5, dy=look.px(12), color=palette.muted)),
+        *over(
+            look,
+            apart,
+            x=x,
+            y=y,
+            text="plan",
+            where=f"isValid({place})",
+            **words(look, 13.5, dy={"expr": under}, color=palette.muted),
+        ),
         # the plan shown, filled, and the one pinned, open, each over the band of what was measured elsewhere
         layer(
             "rule",
@@ -141,55 +155,58 @@ def _beside(look: Look, mark: Spec) -> Spec:
     return {"align": "left", "dx": look.px(6), **mark}
 
 
-def _apart(starts: list[Row], marks: list[Row], points: list[Row]) -> list[Row]:
-    """Lines' lower ends that leave room for a name each: the lowest of those that lie close together.
+def _named_apart(starts: list[Row], marks: list[Row], ends: Sequence[float], rates: Sequence[float]) -> list[Row]:
+    """Each line's lower end with how far under it its name has room: `down`, and on a phone `down_phone`, in px."""
+    placed = {
+        width: _levels(starts, marks, partial(_at_px, ends=ends, rates=rates, width=width))
+        for width in (_PLOT, _PHONE_PLOT)
+    }
+    return [
+        {**row, "down": placed[_PLOT][row["plan"]], "down_phone": placed[_PHONE_PLOT][row["plan"]]}
+        for row in starts
+    ]
 
-    None stands where a plan that is pointed at has its own, nor on another plan's line.
-    """
-    kept_rows: list[Row] = []
-    lines: dict[str, list[Row]] = {}
-    for point in sorted(points, key=lambda row: row["concurrency"]):
-        lines.setdefault(point["plan"], []).append(point)
-    for row in sorted(starts, key=lambda row: row["tokens_per_s"]):
-        if any(
-            1 / 3 < row["tokens_per_s"] / mark["tokens_per_s"] < 2
-            and 1 / 1.6 < row["itl_ms"] / mark["itl_ms"] < 1.3
-            for mark in marks
-        ):
-            continue
-        apart = 1.33 if len(row["plan"]) < 10 else 2.0
-        if any(1 / apart <= row["itl_ms"] / other["itl_ms"] <= apart for other in kept_rows):
-            continue
-        if not any(_crosses(line, row) for plan, line in lines.items() if plan != row["plan"]):
-            kept_rows.append(row)
-    return kept_rows
+
+def _levels(
+    starts: list[Row], marks: list[Row], at_px: Callable[[Row], tuple[float, float]]
+) -> dict[str, float | None]:
+    """How far under its line's end each name stands: the first level that has room, or none."""
+    boxes: list[tuple[float, float, float]] = []
+    for mark in marks:
+        x, y = at_px(mark)
+        boxes.append((x - 12 - _LETTER_PX * len(mark["name"]), x + 12 + _LETTER_PX * len(mark["name"]), y + 15))
+    found: dict[str, float | None] = {}
+    for row in sorted(starts, key=lambda row: row["itl_ms"]):
+        x, y = at_px(row)
+        half = _LETTER_PX * len(row["plan"]) / 2
+        down = next(
+            (
+                down
+                for down in _LEVELS
+                if not any(
+                    x - half < right and left < x + half and abs(y + down - middle) < _LEVELS[0]
+                    for left, right, middle in boxes
+                )
+            ),
+            None,
+        )
+        if down is not None:
+            boxes.append((x - half, x + half, y + down))
+        found[row["plan"]] = down
+    return found
+
+
+def _at_px(row: Row, ends: Sequence[float], rates: Sequence[float], width: float) -> tuple[float, float]:
+    """About where a point stands in a plot of a width."""
+    across = math.log(row["itl_ms"] / ends[0]) / math.log(ends[1] / ends[0])
+    down = math.log(rates[1] / row["tokens_per_s"]) / math.log(rates[1] / rates[0])
+    return width * across, 330 * down
 
 
 def _by_the_edge(mark: Row, ends: Sequence[float]) -> bool:
     """Whether a plan has no room for its name on its left, where no other plan's line can be but a faster one's."""
     share = math.log(mark["itl_ms"] / ends[0]) / math.log(ends[1] / ends[0])
     return bool(share < 0.03 * len(mark["name"]))
-
-
-def _crosses(line: list[Row], end: Row) -> bool:
-    """Whether a plan's line runs through the place of a name, which hangs under the lower end of another's."""
-    wide = 1.02 + 0.012 * len(end["plan"])
-    left, right = end["itl_ms"] / wide, end["itl_ms"] * wide
-    bottom, top = 0.62 * end["tokens_per_s"], 0.96 * end["tokens_per_s"]
-    for here, there in pairwise(line):
-        (ms, rate), (ms_2, rate_2) = ((one["itl_ms"], one["tokens_per_s"]) for one in (here, there))
-        if (
-            max(ms, ms_2) <= left
-            or min(ms, ms_2) >= right
-            or max(rate, rate_2) <= bottom
-            or min(rate, rate_2) >= top
-        ):
-            continue
-        shares = (step / 8 for step in range(9))
-        way = ((ms ** (1 - share) * ms_2**share, rate ** (1 - share) * rate_2**share) for share in shares)
-        if any(left < x < right and bottom < y < top for x, y in way):
-            return True
-    return False
 
 
 @kept

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from runtime.one_process import ALONE
 from runtime.prose import said
 from runtime.rooms import ROOMS, pass_of
 from ui.course.pages import entry
@@ -46,6 +47,8 @@ def draw() -> None:
 
 def _offer(path: str) -> None:
     """The way for another device to these notes, which then follow the wall of this visit."""
+    if ALONE:
+        return  # another device has a page of its own, and no server between
     if not poll.presides():
         st.button(said(NOTES, "offer"), key="notes_offer", type="tertiary", on_click=poll.open_key)
         return

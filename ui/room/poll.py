@@ -13,7 +13,7 @@ import streamlit as st
 from core.text.question import heaps
 from runtime import content
 from runtime.prose import said
-from runtime.quantities import form, plain
+from runtime.quantities import form, percents, plain
 from runtime.rooms import MOST_CODES, MOST_VOTES, ROOMS, Question, Tally, code_of, new_key
 from ui import address
 from ui.course.pages import entry
@@ -194,7 +194,7 @@ def _name_heaps(line: Line) -> None:
     ]
     if rows:
         with st.container(key="room_heaps"):
-            st.markdown("\n".join(f"- {escape(row)}" for row in rows))
+            st.markdown("\n".join(f"- {escape(percents(row))}" for row in rows))
 
 
 # With a learner

@@ -141,7 +141,9 @@ def _shape(cells: Sequence[int]) -> str:
 def _notes(diagram: Diagram, prose: Prose, kind: str) -> tuple[Note, ...]:
     """The ledger before and after the collective, the followed sum, and the comparison, each at its steps."""
     sent, computed, last = diagram.step_index("collective"), 2, len(diagram.steps) - 1
+    why = f"note.{kind}.why"
     return (
+        *([note(prose.text(why), range(last + 1))] if prose.has(why) else []),
         note(prose.text("note.ledger_empty"), range(sent)),
         note(prose.text(f"note.{kind}.ledger"), range(sent, last + 1)),
         Note("", steps=tuple(range(computed, last + 1)), kind="followed"),

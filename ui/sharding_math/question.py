@@ -12,6 +12,8 @@ from ui.page import Page
 from ui.question import Choice, Switch, Text, Whole, ask
 from ui.sharding_math import rows
 
+PROVED = ("Column", "Row", "MLP pair")
+"""The proof that a pair of matrices needs one all-reduce, in its order."""
 ONE_LAYER, ONE_STEP, BY_HAND = "one layer", "one step", "by hand"
 
 

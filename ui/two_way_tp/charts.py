@@ -31,7 +31,8 @@ from ui.figures.style import (
 )
 from ui.theme import Look
 
-_BANDS = Bands(0, 26, 36, 6)
+_BANDS = Bands(26, 26, 36, 6)
+"""The key stands over the first bar."""
 _FILLED = ("work", "sum", "slept", "waiting")
 """Kinds of stretches."""
 _KINDS = ("one", "all", "ranks", "again")
@@ -51,13 +52,15 @@ def token_timeline(slices: Iterable[Row], look: Look, end_ms: float) -> Figure:
     x = _time(end_ms)
     fills = {
         "work": (palette.compute, palette.axis),
-        "sum": (palette.latency, palette.ground),
-        "gather": (palette.ground, palette.latency),
+        "sum": (palette.text, palette.ground),
+        "gather": (palette.ground, palette.text),
     }
     sums = [{**row, "centre": (row["start_ms"] + row["end_ms"]) / 2} for row in rows if row["kind"] == "sum"]
     fits = f"(datum.end_ms - datum.start_ms) / span_x * width > {look.px(14)}"
-    label = words(look, 14, fontWeight=600, color=palette.on_latency)
+    label = words(look, 14, fontWeight=600, color=palette.ground)
+    signs = _signs(look, {"work": "work", "sum": "all_reduce", "gather": "gather"}, fills, rows)
     layers = [
+        *key(look, signs, weight=400),
         _stretches(rows, fills, x, look),
         layer("text", sums, where=fits, x=also(x, "centre"), y=at("middle"), text="label", **label),
         _names(rows, "rank", look),
@@ -87,7 +90,7 @@ def letters(parts: Iterable[Row], look: Look) -> Figure:
     x = {"field": "number", "type": "ordinal", "axis": axis, "scale": {"paddingInner": 0.25}}
     most, title = max(totals.values()), phrase("two_way_tp", "says.unit_letter")
     y = linear("time_ms", [0, most], MILLISECONDS, title=title, ticks=4, nice=True, grid=True, line=False)
-    colours = by("part", {"work": palette.compute, "inside": palette.latency})
+    colours = by("part", {"work": palette.compute, "inside": palette.text})
     order = {"field": "part", "type": "nominal", "sort": "descending"}
     chosen = {row["number"] for row in rows if row["chosen"]}
     flags = [{"number": number, "time_ms": totals[number]} for number in chosen]
@@ -110,14 +113,16 @@ def stacked_bars(parts: Iterable[Row], look: Look) -> Figure:
     x = _time(end_ms)
     colours = (
         (palette.compute, palette.axis),
-        (palette.latency, palette.ground),
+        (palette.text, palette.ground),
         (palette.ground, palette.text),
         (palette.hatch_ground, palette.hatch),
     )
     fills = dict(zip(_FILLED, colours, strict=True))
     ends = {row["bar"]: max(other["end_ms"] for other in rows if other["bar"] == row["bar"]) for row in rows}
     named = [{**row, "last": row["end_ms"] == ends[row["bar"]]} for row in rows if row["words"]]
+    signs = _signs(look, {"work": "work", "sum": "all_reduces", "slept": "asleep"}, fills, rows)
     layers = [
+        *key(look, signs, weight=400),
         _stretches(rows, fills, x, look),
         _hatch([row for row in rows if row["kind"] == "waiting"], x, look),
         *_said(named, x, look),
@@ -207,6 +212,16 @@ def _lined(runs: list[Row], look: Look) -> tuple[list[Row], float]:
     return placed, top
 
 
+def _signs(look: Look, called: dict[str, str], fills: dict[str, tuple[str, str]], rows: list[Row]) -> list[Sign]:
+    """What the fills of the stretches that are drawn mean; a hatched one has its words on it."""
+    drawn = {row["kind"] for row in rows}
+    return [
+        Sign(phrase("two_way_tp", f"says.key_{name}"), fills[kind][0], look.palette.text, edge=fills[kind][1])
+        for kind, name in called.items()
+        if kind in drawn
+    ]
+
+
 def _time(end_ms: float) -> Spec:
     return linear("start_ms", [0, end_ms], MILLISECONDS, ticks=7)
 
@@ -230,7 +245,7 @@ def _said(rows: list[Row], x: Spec, look: Look) -> list[Layer]:
     length = "(datum.end_ms - datum.start_ms) / span_x * width"
     needs = f"length(datum.words) * {look.px(7.4)} + {look.px(20)}"
     room, beside = f"({length} > {needs})", f"((1 - datum.end_ms / span_x) * width > {needs})"
-    inked = [{**row, "ink": palette.on_latency if row["kind"] == "sum" else palette.text} for row in rows]
+    inked = [{**row, "ink": palette.ground if row["kind"] == "sum" else palette.text} for row in rows]
     text = {"y": at("middle"), "text": "words", **words(look, 14.5, align="left", dx=look.px(10))}
     inside = {**text, "where": room, "x": x, "fontWeight": 600}
     ground = {"stroke": palette.hatch_ground, "strokeWidth": look.px(7)}

@@ -116,7 +116,7 @@ def _large_fields(shipped: Sequence[RunLog]) -> dict[str, str]:
     """The largest recorded model on each link: a token at TP=N as a share of TP=1, and over TCP those of all."""
     by_model = sorted(shipped, key=lambda log: total_parameters(log.model))
     largest = by_model[-1].model
-    shares = {log.backend: f"{round(100 * slowdown(log))} %" for log in shipped if log.model == largest}
+    shares = {log.backend: local(f"{round(100 * slowdown(log))} %") for log in shipped if log.model == largest}
     times = [significant(slowdown(log), 2) for log in by_model if log.backend == "gloo"]
     return {
         "sizes_tcp": said("two_way_tp", "says.and", join=in_a_row(times[:-1]), times=times[-1])

@@ -1,5 +1,7 @@
 """Plausible wrong answers to lab 03: its tests kill each of them, and one says which rule was broken."""
 
+import pytest
+
 from tests.lab_runs import run_mutants, survivors
 
 REFERENCE = """
@@ -225,6 +227,7 @@ SAYS = {
 """What the learner is told of each."""
 
 
+@pytest.mark.slow
 def test_each_plausible_bug_dies_by_the_test_of_its_rule_and_is_told_why(tmp_path):
     graded = run_mutants("lab-03-tp-comm-cost", REFERENCE, MUTANTS, tmp_path, whole=True)
     assert survivors(graded, MUTANTS) == set()

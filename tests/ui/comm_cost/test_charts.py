@@ -76,7 +76,7 @@ def test_the_bars_are_the_bill(view):
 def test_the_main_story_says_a_speed_up_and_the_napkin_a_share():
     """8 ms whole and 6.82 ms are 46.0 %; 4 ms and 0.33 ms make a token 1.85 times as fast."""
     lab, view = napkin(), View(Scenario())
-    assert rows_of.link_row(lab, lab.network, POINTS).in_words == "6.40 + 0.42 = 6.82 ms, 46.0\u00a0%"
+    assert rows_of.link_row(lab, lab.network, POINTS).in_words == "6.40 + 0.42 = 6.82 ms, 46.0%"
     assert rows_of.link_row(view, view.link, POINTS).in_words == "4.00 + 0.33 = 4.33 ms, 1.85 ×"
     assert rows_of.link_rows(view, view.links, POINTS)[0].in_words == "8 ms"
 
@@ -209,18 +209,18 @@ def test_a_pin_that_is_none_is_no_pin(text):
     ("said", "truth", "words"),
     [
         (None, None, []),
-        (15, None, ["you said 15 %"]),
-        (15, 46.0, ["you said 15 %", "46.0 %", "31 points low"]),
+        (15, None, ["you said 15%"]),
+        (15, 46.0, ["you said 15%", "46.0%", "31 points low"]),
         (90, 46.0, ["44 points high"]),
         (45, 46.0, ["1 point low"]),
         (46, 46.0, ["right"]),
-        (None, 46.0, ["46.0 %"]),
+        (None, 46.0, ["46.0%"]),
     ],
 )
 def test_before_the_reveal_only_what_was_said_is_there(said, truth, words):
     svg = drawn(prediction_line(said, truth, LOOKS[0], high=100, unit="%"))
     assert all(word in svg for word in words)
-    assert ("46.0 %" in svg) == (truth is not None)
+    assert ("46.0%" in svg) == (truth is not None)
 
 
 @pytest.mark.parametrize(

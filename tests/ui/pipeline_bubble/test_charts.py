@@ -31,9 +31,9 @@ def words(chart):
 def test_every_figure_says_what_its_rows_say(look):
     bench, pin = Bench(8, 16, 10), Bench(4, 8)
     drawn = words(charts.bubble_curve(rows.curve(bench, pin), rows.curve_marks(bench, pin), 0.1, look))
-    assert {"m = 16", "m = 63", "budget 10 %", "pinned: p = 4, m = 8"} <= set(drawn)
+    assert {"m = 16", "m = 63", "budget 10%", "pinned: p = 4, m = 8"} <= set(drawn)
     drawn = words(charts.formula_dots(rows.formula_rows(FillDrain(8, 16)), look))
-    assert {"30.4 %", "43.8 %", "33.3 %", "15.2 %", "87.5 %"} <= set(drawn)
+    assert {"30.4%", "43.8%", "33.3%", "15.2%", "87.5%"} <= set(drawn)
     versus = Comparison()
     held = rows.held_rows(*pairs.pair(versus, False))
     assert {"1F1B", "ZBV", "held, microbatches"} <= set(words(charts.held_bars(held, look)))
@@ -54,7 +54,7 @@ def test_more_than_the_whole_is_drawn_at_the_end_of_the_axis():
     """With one microbatch the overhead is 700 %, which no share of time can be."""
     formulas = rows.formula_rows(FillDrain(8, 1))
     assert max(formula.fraction for formula in formulas) == 7
-    assert "700.0 %" in words(charts.formula_dots(formulas, LOOKS[0]))
+    assert "700.0%" in words(charts.formula_dots(formulas, LOOKS[0]))
 
 
 @pytest.mark.parametrize("column", ["tokens_per_tick", "token_ticks"])

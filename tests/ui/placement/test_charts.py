@@ -1,5 +1,6 @@
 """The planner's figures and words, without an app: what they draw, and that every sentence has its numbers."""
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -68,16 +69,21 @@ def test_every_figure_compiles(asked, look):
         assert "<svg" in vl_convert.vegalite_to_svg(chart.to_dict())
 
 
-def test_a_name_hangs_under_the_lowest_of_the_lines_that_begin_together():
-    """Two lines begin at 10 ms; the upper one's name would stand on the lower one's line."""
-    ends = {"upper": (10, 400), "lower": (10.2, 90), "aside": (30, 80)}
+def test_every_line_has_its_name_and_no_two_stand_in_one_place():
+    """Three lines begin at nearly the same place; their names stand one under the other."""
+    ends = {"upper": (10, 92), "lower": (10.2, 90), "third": (10.4, 88), "aside": (30, 80)}
     dots = [
         {"plan": plan, "concurrency": n, "itl_ms": ms * n**0.2, "tokens_per_s": rate * n, "on_front": False}
         for plan, (ms, rate) in ends.items()
         for n in (1, 4, 16)
     ]
     drawn = vl_convert.vegalite_to_svg(charts.latency_against_throughput(dots, [], None, LOOKS[0]).to_dict())
-    assert [plan for plan in ends if f">{plan}</text>" in drawn] == ["lower", "aside"]
+    places = {
+        plan: tuple(map(float, re.findall(rf'translate\(([\d.]+),([\d.]+)\)"[^>]*>{plan}</text>', drawn)[0]))
+        for plan in ends
+    }
+    together = sorted(places[plan][1] for plan in ("upper", "lower", "third"))
+    assert all(below - above > 12 for above, below in pairwise(together))
 
 
 def test_the_parts_of_a_bar_lie_side_by_side_up_to_the_line():

@@ -149,7 +149,7 @@ def test_the_medians_in_prose_are_the_report_s(shipped):
     assert (fields["rows"], fields["above"], fields["test"].rows) == (886, 0, 653)
     assert fields["of_steps"] == accuracy_of(QUESTION.cluster.gpu, QUESTION.model, "decode")
     ratios = np.array([each.ratio for each in shipped])
-    assert fields["chosen_off"] == f"{100 * np.median(np.abs(ratios - 1)):.1f}\u00a0% off in the median of 886 rows"
+    assert fields["chosen_off"] == f"{100 * np.median(np.abs(ratios - 1)):.1f}% off in the median of 886 rows"
 
 
 def test_the_nearest_runs_are_of_the_plan_s_ranks_and_class(shipped):

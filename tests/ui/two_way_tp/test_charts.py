@@ -125,6 +125,6 @@ def test_a_prompt_over_a_slow_link_is_half_of_the_compute_and_the_rest():
         ("work", 0.0, 400.0),
         ("sum", 400.0, 1200.0),
     ]
-    assert "67\u00a0% of it all-reduces" in bars[-1].words
+    assert "67% of it all-reduces" in bars[-1].words
     assert host_fields(runs)["host_slowest"] == "1 Gb/s"
     assert host_fields([("no prompt", log)]) == {} or log.prefill is not None

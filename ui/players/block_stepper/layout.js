@@ -7,6 +7,7 @@ const SIZES = {
   tall: { cw: 43, minCw: 37, ch: 22, text: 13.5, small: 13, gutter: 112, minGap: 7, head: 24, bar: 27, name: 15.5, code: 12.5, under: 18, spread: 0.56 },
   presentLong: { cw: 92, minCw: 68, ch: 36, text: 26, small: 24, gutter: 330, minGap: 16, head: 40, bar: 46, name: 28, code: 24, under: 30, oneLine: true },
   presentTight: { cw: 92, minCw: 64, ch: 29, text: 24, small: 24, gutter: 330, minGap: 16, head: 34, bar: 38, name: 26, code: 24, under: 28, oneLine: true, spread: 0.4 },
+  presentTighter: { cw: 92, minCw: 64, ch: 26, text: 24, small: 24, gutter: 330, minGap: 16, head: 28, bar: 32, name: 26, code: 24, under: 26, oneLine: true, spread: 0.14 },
   presentTightest: { cw: 92, minCw: 64, ch: 23, text: 24, small: 24, gutter: 330, minGap: 16, head: 26, bar: 28, name: 26, code: 24, under: 26, oneLine: true, spread: 0.08 },
   presentStill: { cw: 92, minCw: 56, ch: 38, text: 26, small: 24, gutter: 215, minGap: 16, head: 42, bar: 48, name: 28, code: 24, under: 30, nameOnly: true, spread: 0.62 },
   presentStillTight: { cw: 92, minCw: 56, ch: 26, text: 24, small: 24, gutter: 215, minGap: 16, head: 34, bar: 32, name: 26, code: 24, under: 26, nameOnly: true, spread: 0.17 },
@@ -15,12 +16,12 @@ const SIZES = {
 SIZES.presentBeside = { ...SIZES.presentTightest, denseBeside: true }; // the dense result in a column of its own
 const GAPS = { first: 0, line: 31, arrow: 44, bar: 41, result: 52, dense: 26, none: 26 };
 const LABEL_ABOVE = 22;
-const LOW_WALL = 900, SHARES = { beside: 0.54, alone: 0.62, underControls: 0.43 }; // of a wall's height
+const LOW_WALL = 900, SHARES = { beside: 0.54, alone: 0.62, underControls: 0.54 }; // of a wall's height
 const TALLEST = 620; // of a figure on a laptop, so that its controls stand above the fold
 
 // The sizes to try, best first. A longer story is drawn smaller; on a projector with a row's name and shape on one line.
 function sizesFor(board, width, present) {
-  if (present && width > 1000) return [isLong(board) ? SIZES.presentLong : SIZES.present, SIZES.presentTight, SIZES.presentTightest, SIZES.presentBeside].filter(({ denseBeside }) => !denseBeside || board.rows.some(isDense));
+  if (present && width > 1000) return [isLong(board) ? SIZES.presentLong : SIZES.present, SIZES.presentTight, SIZES.presentTighter, SIZES.presentTightest, SIZES.presentBeside].filter(({ denseBeside }) => !denseBeside || board.rows.some(isDense));
   if (present && width > 700) return [SIZES.presentStill, SIZES.presentStillTight];
   if (width < 480) return [SIZES.phone];
   return [isLong(board) ? SIZES.long : SIZES.laptop, SIZES.tall];

@@ -15,7 +15,8 @@ class Stepper extends Player {
   }
 
   read(data) {
-    const before = this.board?.steps[this.index]?.key;
+    // another computation begins where the page says, the same one on other numbers where it stood
+    const before = data.name === this.model?.name ? this.board?.steps[this.index]?.key : undefined;
     return { ...data, kept: data.views[0].board.steps.findIndex((step) => step.key === before) };
   }
 

@@ -172,13 +172,20 @@ class Journey extends SvgPlayer {
     return drawCourse(pen, model, course, place, { size, width: layout.width }, theme, share(inSum));
   }
 
+  // What is told: the stop that was reached, or the round that runs, which the figure shows by its number.
+  get part() {
+    const { stops } = this.now;
+    const next = this.at > this.stops[this.index] + AT_ONCE ? stops[this.index + 1] : undefined;
+    return next?.moment === 'round' ? next : stops[this.index];
+  }
+
   fields() {
     const { choices, layers } = this.model;
-    return { ...this.now.told, layers, rounds: this.now.rounds, gpus: choices.tp[this.chosen.tp], batch: choices.batch[this.chosen.batch], link: choices.links[this.chosen.link][1], number: this.now.stops[this.index].number };
+    return { ...this.now.told, layers, rounds: this.now.rounds, gpus: choices.tp[this.chosen.tp], batch: choices.batch[this.chosen.batch], link: choices.links[this.chosen.link][1], number: this.part.number };
   }
 
   said() {
-    const { moment } = this.now.stops[this.index];
+    const { moment } = this.part;
     const { words } = this.model;
     return filled((!this.now.rounds && words[`kind_${moment}_alone`]) || words[`kind_${moment}`], this.fields());
   }

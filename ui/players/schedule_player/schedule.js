@@ -10,6 +10,7 @@ class SchedulePlayer extends Player {
     [this.canvas, this.gutter, this.scroll, this.notes] = ['canvas.grid', 'canvas.gutter', '.scroll', '.notes'].map(this.find);
     this.canvas.onclick = (event) => this.pick(event);
     this.canvas.onmousemove = (event) => { this.canvas.title = this.under(event); };
+    this.scroll.onscroll = () => this.markEdges();
     this.told = {};
     this.onLive = ({ detail }) => this.turn(detail);
     window.addEventListener('live', this.onLive);
@@ -81,6 +82,7 @@ class SchedulePlayer extends Player {
   listNotes(layout) {
     const sentences = this.model.grids.flatMap((grid) => grid.marks
       .filter((mark) => isListed(mark, layout)).map((mark) => `${grid.labels[Math.floor(mark.rank)]}: ${mark.text}`));
+    if (layout.scrolls) sentences.unshift(this.model.words.swipe);
     this.notes.replaceChildren(...sentences.map((textContent) => made('li', { textContent })));
   }
 
@@ -90,6 +92,7 @@ class SchedulePlayer extends Player {
   }
 
   draw() {
+    this.markEdges();
     drawFrame(this.canvas, this.sheets, this.model, this.layout, this.theme, this.view);
   }
 
@@ -105,6 +108,12 @@ class SchedulePlayer extends Player {
     }
     super.goTo(tick);
     if (this.layout?.scrolls) this.keepInView();
+  }
+
+  // Which edges have more behind them.
+  markEdges() {
+    const { scrollLeft, clientWidth, scrollWidth } = this.scroll;
+    Object.assign(this.figure.dataset, { before: scrollLeft > 4, after: scrollLeft + clientWidth < scrollWidth - 4 });
   }
 
   keepInView() {

@@ -1,0 +1,30 @@
+// Python for a lab's tests, in a worker of its own that the page may end at any time.
+
+importScripts('./pyodide/pyodide.js');
+
+// A learner's code may take so much memory and no more: past it Python has a MemoryError, and the page keeps its own.
+const PAGE_BYTES = 65536;
+const MOST_PAGES = 2 ** 30 / PAGE_BYTES;
+const { grow } = WebAssembly.Memory.prototype;
+WebAssembly.Memory.prototype.grow = function bounded(pages) {
+  if (this.buffer.byteLength / PAGE_BYTES + pages > MOST_PAGES) throw new RangeError('a lab takes no more memory');
+  return grow.call(this, pages);
+};
+
+const ready = (async () => {
+  const parts = await (await fetch('./parts.json')).json();
+  const pyodide = await loadPyodide({ indexURL: './pyodide/', packages: parts.lab, stdout: () => {}, stderr: () => {} });
+  pyodide.unpackArchive(await (await fetch('./app.zip')).arrayBuffer(), 'zip', { extractDir: '/app' });
+  pyodide.runPython("import os, sys; os.chdir('/app'); sys.path[:0] = ['/app', '/app/static_site/browser']");
+  return pyodide.pyimport('lab_judge');
+})();
+
+onmessage = async ({ data: { lab, source, sizes } }) => {
+  try {
+    const judge = await ready;
+    postMessage({ is: 'running' });
+    postMessage({ is: 'judged', verdict: judge.judged.callKwargs(lab, source, { sizes }) });
+  } catch (error) {
+    postMessage({ is: 'broke', text: String(error).trim().split('\n').at(-1) });
+  }
+};

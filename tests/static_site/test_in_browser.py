@@ -1,0 +1,161 @@
+"""The built folder in a real Chromium: every scene as a server shows it, and a learner who solves a lab there."""
+
+import hashlib
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.served import served
+from core.course.grading.tasks import LABS
+from core.course.receipt import Receipt, read_receipt
+from scripts.settled import ASKED, settle
+from tests.static_site.test_site import is_of_the_place
+from tests.static_site.walk import scenes
+
+ROOT = Path(__file__).resolve().parents[2]
+SENDS_NOTHING = """
+
+def row_parallel(x, W, num_ranks, ledger=None, bias=None):
+    return x @ W.T
+"""
+PATIENCE_S = 15
+SAMPLED = 5
+"""Of so many scenes one is opened in a run, unless all are asked for."""
+
+pytestmark = pytest.mark.browser
+
+GO = """(address) => {
+  history.pushState({}, '', address);
+  window.dispatchEvent(new PopStateEvent('popstate', { state: {} }));
+}"""
+TEXTS = """() => {
+  const said = [];
+  const read = (node) => {
+    if (node.nodeType === Node.TEXT_NODE) { if (node.data.trim()) said.push(node.data.trim()); return; }
+    if (['STYLE', 'SCRIPT'].includes(node.tagName)) return;
+    if (node.shadowRoot) read(node.shadowRoot);
+    node.childNodes.forEach(read);
+  };
+  read(document.querySelector('[data-testid="stMain"]'));
+  return said;
+}"""
+"""What the page's middle says, in figures and in their tables' words too."""
+
+
+def test_a_scene_is_drawn_in_the_tab_as_from_a_server(page, chromium, folder, tmp_path, request):
+    """Two pages go through the same scenes side by side: one of the folder, one of a server."""
+    step = 1 if request.config.getoption("--whole-site") else SAMPLED
+    addresses = scenes()[random.randrange(step) :: step]
+    with served(tmp_path / "log") as url:
+        other = chromium.new_page(base_url=url, reduced_motion="reduce")
+        other.add_init_script(ASKED)
+        page.goto("?lang=en")
+        other.goto("/?lang=en")
+        settle(other)
+        page.wait_for_function("window.shardlab_stages.whole")
+        settle(page)
+        differ = {}
+        for stem, query in addresses:
+            page.evaluate(GO, f"{folder}{stem}?{query}")
+            other.evaluate(GO, f"/{stem}?{query}")
+            settle(other)
+            assert len(other.evaluate(TEXTS)) > 10, stem
+            if not is_of_the_place(query) and not _come_to_agree(page, other):
+                differ[f"{stem}?{query}"] = _first_difference(page.evaluate(TEXTS), other.evaluate(TEXTS))
+        other.close()
+    assert not differ
+
+
+def _come_to_agree(page, other):
+    """Wait until both say the same: a tab's run is told whole, at its end, and a figure's words come last."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while (alike := page.evaluate(TEXTS) == other.evaluate(TEXTS)) is False and time.monotonic() < deadline_s:
+        page.wait_for_timeout(50)
+    return alike
+
+
+def _first_difference(here, there):
+    return next(((one, other) for one, other in zip(here, there, strict=False) if one != other), "lengths")
+
+
+def test_a_learner_solves_a_lab_and_comes_back(page):
+    """Fail task 2, read why, mend it, see the whole picture, and have all of it after a reload."""
+    page.goto("sharding_math/?shard_scene=build&lang=en")
+    solution = _file("solution")
+    _write(page, solution + SENDS_NOTHING)
+    _run(page, "3 of 4 tasks pass.")
+    tasks = page.locator(".solve ol li")
+    told = [tasks.nth(task).inner_text() for task in range(4)]
+    assert [one[0] for one in told] == list("✓✗✓✓")
+    assert "task 2" in told[1]
+    assert len(told[1].splitlines()) > 1, "a task that fails has a message"
+    assert page.locator(".solve .receipt").is_hidden()
+    _write(page, solution)
+    _run(page, "All 4 tasks pass.")
+    line = page.locator(".solve .receipt code").inner_text()
+    assert read_receipt(line) == Receipt("lab-01", (1, 2, 3, 4), 4, hashlib.sha256(solution.encode()).hexdigest())
+    page.locator("figure.player").first.wait_for()
+    page.reload()
+    _run(page, "All 4 tasks pass.")
+    assert page.locator(".solve .receipt code").inner_text() == line
+
+
+def test_the_other_labs_are_solved_in_the_page(page, folder):
+    page.goto("comm_cost/?bill_scene=build&lang=en")
+    _solve(page, "lab-03")
+    page.evaluate(GO, f"{folder}pipeline_bubble?pipe_scene=build&lang=en")
+    _solve(page, "lab-04")
+    page.locator("figure.player").first.wait_for()
+
+
+def _solve(page, lab):
+    page.locator(".solve .cm-content", has_text=f"Lab {lab[-2:]}").wait_for()  # and not the lab's before
+    _write(page, _file("solution", lab))
+    _run(page, f"All {len(LABS[lab].tasks)} tasks pass.")
+    receipt = read_receipt(page.locator(".solve .receipt code").inner_text())
+    assert receipt.is_whole
+    assert receipt.is_of(_file("solution", lab))
+
+
+def test_code_that_does_not_end_well_ends_with_a_sentence_and_the_page_goes_on(page):
+    page.goto("sharding_math/?shard_scene=build&lang=en")
+    for source, said in HOSTILE.items():
+        _write(page, source)
+        _run(page, said)
+    _write(page, _file("solution"))
+    _run(page, "All 4 tasks pass.")
+    page.get_by_role("radio", name="Bench").or_(page.get_by_text("Bench", exact=True)).first.click()
+    page.get_by_test_id("stNumberInput").first.wait_for()
+
+
+HOSTILE = {
+    "raise SystemExit(3)\n": "SystemExit: 3 (line 1 of starter.py)",
+    "held = []\nwhile True:\n    held.append(bytearray(10**8))\n": "MemoryError",
+    "while True:\n    pass\n": "Stopped: the tests ran for more than",
+    "while True:\n    print('again' * 1000)\n": "Stopped:",
+    "import os\nos._exit(0)\n": "Stopped: the code",
+}
+"""Files of a learner, and what the page says of each."""
+
+
+def _file(name, lab="lab-01"):
+    return (ROOT / "labs" / LABS[lab].folder / f"{name}.py").read_text()
+
+
+def _write(page, source):
+    page.locator(".solve .cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(source)
+    page.wait_for_timeout(500)  # until it is kept
+
+
+def _run(page, said):
+    page.get_by_role("button", name="Run the tests").click()
+    page.wait_for_function(_SAYS, arg=said)
+
+
+_SAYS = """(words) => [document, ...[...document.querySelectorAll('*')].map((one) => one.shadowRoot)]
+  .map((root) => root?.querySelector('.solve'))
+  .some((solve) => solve?.textContent.includes(words) && !solve.querySelector('.primary').disabled)"""

@@ -1,0 +1,43 @@
+// The worker that judges: it is started by the first run, kept for the next, and ended when a run takes too long.
+
+const HERE = () => window.shardlab_base ?? document.baseURI;
+
+class Judge {
+  constructor(tell) {
+    this.tell = tell;
+    this.asked = null;
+  }
+
+  start() {
+    this.worker = new Worker(new URL('lab_worker.js', HERE()));
+    this.worker.onmessage = ({ data }) => this.hear(data);
+    this.worker.onerror = (event) => { event.preventDefault(); this.end('broke', event.message); };
+  }
+
+  run(lab, source, sizes, mostS) {
+    if (!this.worker) this.start();
+    this.asked = { lab, mostS };
+    this.tell({ is: 'loading' });
+    this.worker.postMessage({ lab, source, sizes });
+  }
+
+  hear(told) {
+    if (told.is === 'running') {
+      this.tell({ is: 'running' });
+      this.timer = setTimeout(() => this.end('overran', ''), 1e3 * this.asked.mostS);
+    } else if (told.is === 'judged') {
+      clearTimeout(this.timer);
+      this.asked = null;
+      this.tell({ is: 'judged', verdict: JSON.parse(told.verdict) });
+    } else if (told.is === 'broke') this.end('broke', told.text);
+  }
+
+  // A worker that was ended, or that broke, is not asked again: the next run gets a new one.
+  end(why, text) {
+    clearTimeout(this.timer);
+    this.worker?.terminate();
+    this.worker = null;
+    this.asked = null;
+    this.tell({ is: why, text });
+  }
+}
