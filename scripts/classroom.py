@@ -156,7 +156,7 @@ def make_parser() -> Parser:
     parser.add_argument("--variants", type=int, default=50, help="how many numbers a question of a QTI quiz has")
     parser.add_argument("--pdf", action="store_true", help="print handouts as PDF too, with Chromium")
     parser.add_argument("--url", default="", help="where students get the code, for handouts")
-    parser.common("--lang", help="of all that students are given, and of what is told here")
+    parser.take_language("all that students are given, and of what is told here")
     parser.common("--json", help="say what was asked and where it was written")
     return parser
 

@@ -172,7 +172,7 @@ def make_parser() -> Parser:
     parser.common("--seed-file")
     parser.common("--unconfined")
     parser.add_argument("--practice", action="store_true", help="draw inputs and questions at random instead")
-    parser.common("--lang")
+    parser.take_language("the report")
     parser.common("--json", help="as every command has it, in place of --format")
     parser.add_argument("--questions", action="store_true", help="print the student's questions and grade nothing")
     return parser

@@ -56,7 +56,6 @@ COMMON: Mapping[str, Mapping[str, Any]] = {
     "--ledger": {"type": Path, "help": "the file that is appended to"},
     "--seed-file": {"type": Path, "help": "holds the instructor's secret seed, which `classroom seed` makes"},
     "--unconfined": {"action": "store_true", "help": "run submissions without bubblewrap; every report says so"},
-    "--lang": {"choices": content.languages(), "default": content.ENGLISH, "help": "the language of what is said"},
     "--json": {"action": "store_true", "help": "one JSON object"},
 }
 """The options that several commands have."""
@@ -76,6 +75,12 @@ class Parser(argparse.ArgumentParser):
         """Take options of `COMMON`, and say what is otherwise for this command."""
         for name in names:
             self.add_argument(name, **{**COMMON[name], **otherwise})
+
+    def take_language(self, of: str) -> None:
+        """Take the language that something is said in, English where none is named."""
+        self.add_argument(
+            "--lang", choices=content.languages(), default=content.ENGLISH, help=f"the language of {of}"
+        )
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: object = None) -> argparse.Namespace:  # type: ignore[override]
         """As argparse does, remembering how an error is to be written."""

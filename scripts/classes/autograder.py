@@ -85,7 +85,7 @@ def make_parser() -> Parser:
     parser.add_argument("lab", help="lab-01, lab-02, lab-03 or lab-04")
     parser.add_argument("--autograder", type=Path, default=Path("/autograder"), help="Gradescope's folder")
     parser.add_argument("--source", type=Path, default=ROOT, help="the folder with roster.csv and seed.txt")
-    parser.common("--lang")
+    parser.take_language("the results")
     return parser
 
 
