@@ -27,6 +27,8 @@ def pytest_addoption(parser):
 def site(tmp_path_factory):
     """The folder of the site, built once; in CI beforehand. Its parts come from npm and PyPI."""
     if built := os.environ.get("SHARDLAB_SITE"):
+        if (why := Path(built).with_name("no-site")).is_file():
+            pytest.skip(f"the site was not built: {why.read_text().strip()}")
         assert (Path(built) / "parts.json").is_file(), (
             f"there is no built site in {built}: see what .ci/site.sh said"
         )

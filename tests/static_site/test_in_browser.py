@@ -21,7 +21,7 @@ def row_parallel(x, W, num_ranks, ledger=None, bias=None):
     return x @ W.T
 """
 PATIENCE_S = 15
-SAMPLED = 5
+SAMPLED = 10
 """Of so many scenes one is opened in a run, unless all are asked for."""
 
 pytestmark = pytest.mark.browser
@@ -119,9 +119,10 @@ def _solve(page, lab):
     assert receipt.is_of(_file("solution", lab))
 
 
-def test_code_that_does_not_end_well_ends_with_a_sentence_and_the_page_goes_on(page):
+def test_code_that_does_not_end_well_ends_with_a_sentence_and_the_page_goes_on(page, request):
     page.goto("sharding_math/?shard_scene=build&lang=en")
-    for source, said in HOSTILE.items():
+    most = len(HOSTILE) if request.config.getoption("--whole-site") else 2  # some run until their time is over
+    for source, said in random.sample(list(HOSTILE.items()), most):
         _write(page, source)
         _run(page, said)
     _write(page, _file("solution"))
