@@ -86,10 +86,9 @@ def break_it(page: Page[Question]) -> None:
     slip = page.question.slip
     page.controls("slip", *(["phase"] if slip in slips.PHASED else []))
     view = page.once(view_of)
-    if slip == slips.TWO_WAY:
-        page.data_sheet = "link"
-    elif slip == slips.HOP:
-        page.data_sheet = "prompt" if view.phase == "prefill" else "compute"
+    if slip in (slips.TWO_WAY, slips.HOP):
+        of_step = "prompt" if view.phase == "prefill" else "compute"
+        page.data_sheet = "link" if slip == slips.TWO_WAY else of_step
     with st.container(key="aside_ask"):
         page.say("break_it.ask")
     warn(page, slip in slips.OF_THE_SCENARIO)
@@ -106,8 +105,7 @@ def bench(page: Page[Question]) -> None:
 
 def build(page: Page[Question]) -> None:
     page.say("build.body")
-    if solve.is_offered():
-        solve.panel("lab-03")
+    solve.offer("lab-03")
 
 
 scenes.play(

@@ -70,17 +70,16 @@ def break_it(page: Page[Question]) -> None:
         grids.figure(page, block, grids.stuck(stuck, map(words.waiting, stuck.waits)), key="deadlock", start="end")
     else:
         block = f"break_it.reading_{'early' if cheat.one_early else 'nobody'}"
-        sizes = offered(page)
 
         def cheats(*run: int) -> Sequence[Grid]:
             return grids.cheating(rows.cheat(FillDrain(*run), cheat.one_early))
 
-        grids.turning(page, block, cheats, sizes, key="broken", start="end", controls=not page.look.present)
+        has_controls = not page.look.present
+        grids.turning(page, block, cheats, offered(page), key="broken", start="end", controls=has_controls)
 
 
 def count(page: Page[Question]) -> None:
-    if not page.look.present:
-        draw_sizes(page, "p", "m")
+    draw_sizes(page, *([] if page.look.present else ["p", "m"]))
     grids.counted(page, run_of(page))
 
 

@@ -39,9 +39,9 @@ TEXTS = """() => {
     node.childNodes.forEach(read);
   };
   read(document.querySelector('[data-testid="stMain"]'));
-  return said;
+  return said.map((text) => text.replace(/^http:[^ ]*[/]/, ''));
 }"""
-"""What the page's middle says, in figures and in their tables' words too."""
+"""What the page's middle says, in figures and in their tables' words too; of its own address, the page."""
 
 
 def test_a_scene_is_drawn_in_the_tab_as_from_a_server(page, chromium, folder, tmp_path, request):

@@ -35,6 +35,12 @@ def is_offered() -> bool:
     return ALONE
 
 
+def offer(lab: str) -> None:
+    """Draw the editor where it is offered."""
+    if is_offered():
+        panel(lab)
+
+
 def panel(lab: str, sizes: tuple[int, ...] = ()) -> list[dict[str, Any]]:
     """Draw the editor and what its tests say; return what the last run computed, a row a task."""
     key = f"solve_{lab}"
