@@ -1,7 +1,8 @@
 """What all labs share: the `lab` fixture, failures in one line each, and a summary by task.
 
 `LAB_IMPL` chooses what is graded: `solution` (default), `starter`, or the path of any other file. Labs repeat their
-file names, so a module is loaded from its path, under a name that no other lab has.
+file names, so a module is loaded from its path, under a name that no other lab has. With
+`LAB_LANG=es` all of it is said in Spanish.
 """
 
 import importlib.util
@@ -20,6 +21,7 @@ from types import FrameType, ModuleType, SimpleNamespace, TracebackType
 import pytest
 
 from core.course.grading.tasks import LABS
+from labs.spoken import language, told, worded
 
 _TASKS = {
     (lab.folder, test): (lab.key, task.number, task.name)
@@ -49,9 +51,8 @@ def load(folder: Path, implementation: str) -> ModuleType:
     """A lab's `solution`, `starter`, or the file at a path, as a fresh module."""
     path = folder / f"{implementation}.py" if implementation in ("solution", "starter") else Path(implementation)
     if not path.is_file():
-        pytest.fail(
-            f"LAB_IMPL={implementation}: there is no {path}; use solution, starter or a file", pytrace=False
-        )
+        missing = f"LAB_IMPL={implementation}: there is no {path}; use solution, starter or a file"
+        pytest.fail(told(missing), pytrace=False)
     name = f"{folder.name.replace('-', '_')}_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
@@ -158,13 +159,15 @@ def pytest_runtest_makereport(item, call):
             report.longrepr = f"{raised} (line {line} of {_file_name()})"
         elif not isinstance(call.excinfo.value, pytest.fail.Exception):
             report.longrepr = raised  # where the lab met what it was given, or a rank did, in a process of its own
-    if report.failed and "Spec(" in (told := str(report.longrepr)):
-        report.longrepr = _by_name(told)
+    if report.failed and "Spec(" in (said := str(report.longrepr)):
+        report.longrepr = _by_name(said)
+    if report.failed and language() != "en" and "\n" not in (said := str(report.longrepr).strip()):
+        report.longrepr = told(said)
     report.sections = [(head, _last_lines(printed)) for head, printed in report.sections]
-    passed, said = item.config.stash.setdefault(_RESULTS, {}).setdefault(task, ([], []))
+    passed, failures = item.config.stash.setdefault(_RESULTS, {}).setdefault(task, ([], []))
     passed.append(report.outcome == "passed")
     if report.failed:
-        said.append(str(report.longrepr).strip().splitlines()[-1])
+        failures.append(str(report.longrepr).strip().splitlines()[-1])
     return report
 
 
@@ -197,7 +200,7 @@ def _last_lines(printed: str) -> str:
     """What a test printed, its beginning left out where it is long, and the end of each line that is."""
     lines = printed.splitlines()
     left_out = len(lines) - _PRINTED_LINES
-    head = [f"({left_out} lines before)"] if left_out > 0 else []
+    head = [told(f"({left_out} lines before)")] if left_out > 0 else []
     return "\n".join([*head, *map(_cut, lines[-_PRINTED_LINES:])])
 
 
@@ -207,7 +210,9 @@ def _unmet(item: pytest.Item, raised: pytest.ExceptionInfo) -> str:
     statement = " ".join(str(wanted.statement).split()).removeprefix("assert ") if wanted else item.name
     case = ", ".join(f"{name}={value!r}" for name, value in getattr(item, "callspec", _NO_CASE).params.items())
     found = _by_name(str(raised.value).partition("\n")[0].removeprefix("assert "))
-    return f"wanted: {statement}{f' for {_by_name(case)}' if case else ''}; found: {_cut(found)}"
+    english = f"wanted: {statement}{f' for {_by_name(case)}' if case else ''}; found: {_cut(found)}"
+    block = "result.unmet_for" if case else "result.unmet"  # not found by its words: a statement may hold `for` too
+    return worded(block, english, statement=statement, inputs=_by_name(case), found=_cut(found))
 
 
 def _of_thread(error: threading.ExceptHookArgs) -> str:
@@ -239,17 +244,18 @@ class _SaidOnce:
         return result
 
     def _first(self, reports):
-        first, told = [], set()
+        first, seen = [], set()
         for report in reports:
             ours = Path(report.fspath).parts[0] == "labs"
             said = {str(report.longrepr), report.nodeid.partition("[")[0]} if ours else {report.nodeid}
-            if not said & told:
+            if not said & seen:
                 first.append(report)
-            told |= said
+            seen |= said
         return first
 
 
 def pytest_configure(config):
+    language()  # one that there is not is refused before anything runs
     if not config.pluginmanager.has_plugin("labs-said-once"):
         config.pluginmanager.register(_SaidOnce(), "labs-said-once")
 
@@ -259,9 +265,10 @@ def pytest_terminal_summary(terminalreporter, config):
     results = config.stash.get(_RESULTS, {})
     if all(all(passed) for passed, _ in results.values()) and len({key for key, *_ in results}) != 1:
         return
-    terminalreporter.section("labs by task")
+    terminalreporter.section(told("labs by task"))
     for (key, number, name), (passed, said) in sorted(results.items()):
         sign = "ok" if all(passed) else "  "
-        terminalreporter.write_line(f"{sign}  {key} task {number}  {name:<28} {sum(passed)} of {len(passed)}")
+        line = f"{key} task {number}  {name:<28} {sum(passed)} of {len(passed)}"
+        terminalreporter.write_line(f"{sign}  {told(line)}")
         if said:
             terminalreporter.write_line(f"      {said[0][:200]}")

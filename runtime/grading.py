@@ -5,6 +5,7 @@ and there is nothing in it to forge: no test, no report, no expected value, no m
 lab's starter imports. Every wait is bounded. Only the task that was being asked pays for a call without end.
 
 Whatever comes out of it has a grade. A fault of the machine's, or of the judge's own, is a NotGradedError instead.
+What a probe claims and what is wrong with an answer is said in the language being spoken.
 """
 
 import os
@@ -27,6 +28,7 @@ from runtime.files import ROOT
 from runtime.given_modules import write_given
 from runtime.learner_code import PASSED_ON
 from runtime.processes import PARENT
+from runtime.refusals import LABS, translated
 from runtime.scratch import scratch
 from runtime.tree_limits import Tree
 
@@ -134,7 +136,10 @@ def grade_code(
                 problems = judge.problems(asked, again=True)
     except (OSError, MemoryError) as error:
         raise NotGradedError(f"the machine failed the judge: {error}") from error
-    outcomes = [(probe.task, Outcome(probe.claim, problem)) for probe, problem in zip(asked, problems, strict=True)]
+    outcomes = [
+        (probe.task, Outcome(translated(probe.claim, *LABS), translated(problem, *LABS)))
+        for probe, problem in zip(asked, problems, strict=True)
+    ]
     return tally(lab, outcomes)
 
 

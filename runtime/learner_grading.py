@@ -1,4 +1,4 @@
-"""Lab 01's own tests over a learner's file, counted by task."""
+"""Lab 01's own tests over a learner's file, counted by task, their failures in the language being spoken."""
 
 import subprocess
 import sys
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from runtime import content
 from runtime.files import ROOT
 from runtime.learner_code import LAB, run_bounded
 from runtime.scratch import scratch
@@ -41,7 +42,8 @@ def grade(path: Path, wall_s: float = WALL_S) -> tuple[TaskGrade, ...]:
             report = Path(folder) / "report.xml"
             program = _PROGRAM.format(root=str(ROOT), cpu_s=CPU_S)
             command = [sys.executable, "-B", "-c", program, str(LAB), "-q", "-p", "no:cacheprovider"]
-            run_bounded([*command, f"--junitxml={report}"], Path(folder), wall_s, ROOT, {"LAB_IMPL": str(path)})
+            told = {"LAB_IMPL": str(path), "LAB_LANG": content.language()}
+            run_bounded([*command, f"--junitxml={report}"], Path(folder), wall_s, ROOT, told)
             return _grades(ElementTree.parse(report).getroot())
     except (subprocess.TimeoutExpired, OSError, ElementTree.ParseError):  # too long, or no report, or one cut short
         return ()

@@ -1,8 +1,9 @@
 """A message that core or a run wrote in English, in the language being spoken.
 
-Whatever raises an error says it in English, for a terminal and a traceback. `content/en/errors.md` holds the same
-sentences with fields where values stand: a message is found there by its words, its values are read off, and the
-block of the same name in another language says it. A value may be a message of its own (`part.*`, or an error).
+Whatever raises an error says it in English, for a terminal and a traceback; the labs' tests and the judge do too.
+`content/en/errors.md`, and `labs.md` and `classes.md` beside it, hold the same sentences with fields where values
+stand: a message is found there by its words, its values are read off, and the block of the same name in another
+language says it. A value may be a message of its own (`part.*`, or what a field of `_SENTENCES` holds).
 """
 
 import re
@@ -14,47 +15,93 @@ from runtime import content
 from runtime.quantities import grouped, local
 
 STEM = "errors"
+LABS = ("labs", STEM)
+"""What a lab's tests and the judge of a submission say, of a learner's code above all."""
+
+CLASSES = ("classes", *LABS)
+"""What the commands of a class say beside that, to an instructor."""
+
 _LONGEST_NAME = 40
 """Of what `OutOfRangeError` puts before its rule: a name, `=` and a value."""
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3}){1,9}")
 _PART = "part."
+_SENTENCES = ("error", "why")
+"""Fields that hold a whole message."""
+
+_DEEPEST = 8
+"""Messages in one another: whoever sends one chooses how often it says `On rank 0: On rank 0:`."""
+
+_LIST = "inputs"
+"""The field that holds a list of `name=value`."""
+
+_INPUT = re.compile(r", (?=\w+=)")
 
 
-def translated(message: str) -> str:
-    """The message in the language being spoken; as it is where that is English, or nobody has a block for it."""
-    return message if content.language() == content.ENGLISH else _found(message, parts=False) or message
+def translated(message: str, *stems: str) -> str:
+    """The message in the language being spoken; as it is where that is English, or nobody has a block for it.
+
+    It is looked for in the files of these stems, one after another: in `errors.md` where none is named.
+    """
+    if content.language() == content.ENGLISH:
+        return message
+    return _found(message, parts=False, stems=stems or (STEM,)) or message
 
 
-def template_of(message: str, parts: bool = False) -> tuple[str, Mapping[str, str]] | None:
+def template_of(message: str, parts: bool = False, stem: str = STEM) -> tuple[str, Mapping[str, str]] | None:
     """The block that says a message, and the values in it: the one with the most words of its own that fits."""
-    for template in _templates(content.CONTENT.as_posix()):
+    for template in _templates(content.CONTENT.as_posix(), stem):
         if template.name.startswith(_PART) == parts and (values := template.values(message)) is not None:
             return template.name, values
     return None
 
 
-def _found(message: str, parts: bool) -> str | None:
-    if (known := template_of(message, parts)) is None:
+def filled(stem: str, name: str, values: Mapping[str, str]) -> str:
+    """A block in the language being spoken, for a message whose parts are known; `inputs` has values in words."""
+    told = {field: _inputs(text, (stem,), 0) if field == _LIST else text for field, text in values.items()}
+    return content.FIELD.sub(lambda field: told[field[1]], content.load(stem)[name])
+
+
+def _found(message: str, parts: bool, stems: tuple[str, ...], depth: int = 0) -> str | None:
+    if depth > _DEEPEST:
         return None
-    name, texts = known
-    values = {field: _value(field, text) for field, text in texts.items()}
-    worded = content.FIELD.sub(lambda field: values[field[1]], content.load(STEM)[name])
+    for stem in stems:
+        if (known := template_of(message, parts, stem)) is not None:
+            return _worded(stem, *known, stems, depth)
+    return None
+
+
+def _worded(stem: str, name: str, texts: Mapping[str, str], stems: tuple[str, ...], depth: int) -> str:
+    values = {field: _value(field, text, stems, depth) for field, text in texts.items()}
+    worded = content.FIELD.sub(lambda field: values[field[1]], content.load(stem)[name])
     if not (head := texts.get("head_", "")):
         return worded
     return f"{head if head.isidentifier() else values['head_']}={values['value_']} {worded}"
 
 
-def _value(field: str, text: str) -> str:
+def _value(field: str, text: str, stems: tuple[str, ...] = (STEM,), depth: int = 0) -> str:
     bare = text.strip()
     if _NUMBER.fullmatch(bare):
         return local(text)
     if _THOUSANDS.fullmatch(bare):
         return grouped(int(bare.replace(",", "")))
-    worded = _found(bare, parts=False) if field == "error" else None
-    worded = worded or _found(bare, parts=True)
+    if field == _LIST:
+        return _inputs(text, stems, depth)
+    worded = _found(bare, False, stems, depth + 1) if field in _SENTENCES else None
+    worded = worded or _found(bare, True, stems, depth + 1)
+    if worded is None and bare[:1].isupper():  # where the value begins a sentence in English alone
+        worded = _found(bare[:1].lower() + bare[1:], True, stems, depth + 1)
     return text if worded is None else text.replace(bare, worded)
+
+
+def _inputs(text: str, stems: tuple[str, ...], depth: int) -> str:
+    """A list of `name=value`, each value in its own words."""
+    told = []
+    for pair in _INPUT.split(text):
+        name, equals, value = pair.partition("=")
+        told.append(f"{name}{equals}{_value(name, value, stems, depth + 1)}" if value else pair)
+    return ", ".join(told)
 
 
 @dataclass(frozen=True)
@@ -69,7 +116,7 @@ class _Template:
         """What the fields hold in a message; None where it is another's."""
         if self.name.startswith("refused."):
             head, equals, rest = message.partition("=")
-            if equals and 1 <= len(head) <= _LONGEST_NAME:
+            if equals and 1 <= len(head) <= _LONGEST_NAME and ": " not in head:
                 first, *others = self.between
                 filled = _filled(("", f" {first}", *others), rest)
                 if filled is not None:
@@ -99,11 +146,15 @@ def _filled(between: tuple[str, ...], text: str) -> list[str] | None:
     return [*values, text[at:end]]
 
 
-@lru_cache(maxsize=2)
-def _templates(folder: str) -> tuple[_Template, ...]:
-    """Every block, those with the most words of their own first. `folder` is content/'s, for tests."""
-    blocks = content.blocks(STEM, content.ENGLISH)
-    by_words = sorted(blocks, key=lambda name: -len(content.FIELD.sub("", blocks[name])))
+@lru_cache(maxsize=8)
+def _templates(folder: str, stem: str) -> tuple[_Template, ...]:
+    """Every block of a file, those with the most words of their own first. `folder` is content/'s, for tests.
+
+    What ends in another sentence, its `why`, or begins with one comes before all: that one may have more words.
+    """
+    blocks = content.blocks(stem, content.ENGLISH)
+    around = {name: text.endswith("{{why}}") or text.startswith("{{error}}") for name, text in blocks.items()}
+    by_words = sorted(blocks, key=lambda name: (not around[name], -len(content.FIELD.sub("", blocks[name]))))
     return tuple(_template(name, blocks[name]) for name in by_words)
 
 

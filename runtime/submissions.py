@@ -17,6 +17,7 @@ from core.course.grading.roster import Roster, Student, folded
 from core.course.grading.tasks import Lab
 from core.errors import ShardlabError, UnreadableTextError
 from runtime.files import ROOT
+from runtime.refusals import CLASSES, translated
 from runtime.sent_files import Sent
 from runtime.students_text import answers_from, code_from, text_from
 
@@ -87,23 +88,28 @@ def _without_wrapping(files: Sequence[Sent], roster: Roster) -> Sequence[Sent]:
 def submission(student: Student, files: Sequence[Sent], lab: Lab) -> Submission:
     """What one student's files come to."""
     if not files:
-        return Submission(student, fault="nothing was sent", empty=True)
-    faults = [f"{sent.name} {sent.fault}" for sent in files if sent.fault]
+        return Submission(student, fault=_told("nothing was sent"), empty=True)
+    faults = [_told(f"{sent.name} {sent.fault}") for sent in files if sent.fault]
     codes = _codes(files, lab, faults)
     late = any("_late_" in sent.name.lower() for sent in files)
     answers, answers_name = _answers(files, codes, faults)
     others = ", ".join(sorted(one.name for one in files)[:8])
     if not codes:
-        found = f"no Python file and no notebook that defines a task; found: {others}"
+        found = _told(f"no Python file and no notebook that defines a task; found: {others}")
         return Submission(student, answers=answers, answers_name=answers_name, remarks=tuple(faults),
                           fault="; ".join([found, *faults]), late=late)  # fmt: skip
     best = max(codes, key=lambda code: code.rank)
     remarks = list(faults)
     if rest := [code.sent.path for code in codes if code is not best]:
-        remarks.append(f"graded {best.sent.path}; also found: {', '.join(rest[:5])}")
+        remarks.append(_told(f"graded {best.sent.path}; also found: {', '.join(rest[:5])}"))
     if not answers_in(answers):
-        remarks.append(f"no answers were found in: {others}")
+        remarks.append(_told(f"no answers were found in: {others}"))
     return Submission(student, best.data, best.sent.name, answers, answers_name, tuple(remarks), late=late)
+
+
+def _told(remark: str) -> str:
+    """A remark in the language being spoken."""
+    return translated(remark, *CLASSES)
 
 
 def _codes(files: Sequence[Sent], lab: Lab, faults: list[str]) -> list[_Code]:
@@ -116,7 +122,7 @@ def _codes(files: Sequence[Sent], lab: Lab, faults: list[str]) -> list[_Code]:
         try:
             found.append(_code(sent, ending, lab))
         except ShardlabError as error:
-            faults.append(str(error))
+            faults.append(_told(str(error)))
     return [code for code in found if code.rank[0]] or found[: len(found) if len(found) == 1 else 0]
 
 
@@ -164,7 +170,7 @@ def _answers(files: Sequence[Sent], codes: Sequence[_Code], faults: list[str]) -
         try:
             text = answers_from(sent.data(), sent.name)
         except ShardlabError as error:
-            faults.append(str(error))
+            faults.append(_told(str(error)))
             continue
         count = len(answers_in(text))
         if count or "answers" in name:

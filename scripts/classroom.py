@@ -37,7 +37,7 @@ from scripts.classes.grading import grade_class, read_grades, write_csv
 from scripts.classes.packages import github, gradescope
 from scripts.classes.sheets import handouts, notebooks
 from scripts.grade import roster_in, worded
-from scripts.terminal import Parser, run, written_json
+from scripts.terminal import Parser, run, told, written_json
 
 MOST_VARIANTS = 999
 NEEDED = {
@@ -59,19 +59,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = make_parser()
     options = parser.parse_args(arguments)
     options.submissions = options.named_submissions or options.submissions
-    try:
-        lab = _lab(options)
-        needed = NEEDED[options.what] + (("seed_file",) if options.what == "notebook" and options.roster else ())
-        missing = [f"--{name.replace('_', '-')}" for name in needed if getattr(options, name) is None]
-        if missing:
-            parser.error(f"{options.what} needs {' and '.join(missing)}")
-        with content.speaking(options.lang):
+    with content.speaking(options.lang):
+        try:
+            lab = _lab(options)
+            if missing := _missing(options):
+                parser.error(told(f"{options.what} needs {' and '.join(missing)}"))
             status = _done(lab, options)
-    except (ShardlabError, OSError, UnicodeDecodeError, csv.Error) as error:
-        parser.error(str(error), type(error).__name__)
+        except (ShardlabError, OSError, UnicodeDecodeError, csv.Error) as error:
+            parser.error(told(str(error)), type(error).__name__)
     if options.json:
         print(written_json({"written": Path(options.out or options.seed_file or ""), "status": status}, options))
     return status
+
+
+def _missing(options: argparse.Namespace) -> list[str]:
+    """The options that what is to be done needs, and that were not given."""
+    needed = NEEDED[options.what] + (("seed_file",) if options.what == "notebook" and options.roster else ())
+    return [f"--{name.replace('_', '-')}" for name in needed if getattr(options, name) is None]
 
 
 def _lab(options: argparse.Namespace) -> Lab | None:
@@ -152,7 +156,7 @@ def make_parser() -> Parser:
     parser.add_argument("--variants", type=int, default=50, help="how many numbers a question of a QTI quiz has")
     parser.add_argument("--pdf", action="store_true", help="print handouts as PDF too, with Chromium")
     parser.add_argument("--url", default="", help="where students get the code, for handouts")
-    parser.add_argument("--lang", choices=content.languages(), default="en", help="of handouts and feedback")
+    parser.take_language("all that students are given, and of what is told here")
     parser.common("--json", help="say what was asked and where it was written")
     return parser
 

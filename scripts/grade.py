@@ -3,8 +3,9 @@
 The code is asked to compute with hidden inputs, in a process that it cannot leave; the student's own questions
 count too: `--questions` prints them, and `--answers` is a file of lines `q1 = 6.82 ms`. Both are drawn from the
 student's identity, which a `--roster` decides, and the instructor's seed, which `classroom seed` makes.
-`--practice` draws at random. Formats: text, junit (XML), gradescope (results.json). The exit status is 0 whatever
-the grade, and 1 where none could be given, by a fault of the machine's or of the judge's: that is no grade of zero.
+`--practice` draws at random. Formats: text, junit (XML), gradescope (results.json), each in English or, with
+`--lang es`, in Spanish. The exit status is 0 whatever the grade, and 1 where none could be given, by a fault of the
+machine's or of the judge's: that is no grade of zero.
 """
 
 import argparse
@@ -22,12 +23,13 @@ from core.course.grading.roster import Roster, roster_of
 from core.course.grading.tasks import Lab, lab_of
 from core.errors import NotGradedError, OutOfRangeError, ShardlabError
 from core.text.question import Number, judge
+from runtime import content
 from runtime.files import ROOT
 from runtime.grading import code_of, grade_code
 from runtime.seed_file import seed_in
 from runtime.sent_files import MOST_BYTES
 from runtime.students_text import answers_from, code_from, text_from
-from scripts.terminal import OFF, Parser, run, words, written_json
+from scripts.terminal import OFF, Parser, run, told, words, written_json
 
 _BYTES = re.compile(r"(?<![A-Za-z])([kKMG])(?:B|b|[Bb]ytes?)\b")
 FORMATS = {"text": as_text, "junit": as_junit, "gradescope": as_gradescope}
@@ -37,13 +39,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Grade one submission, or print one student's questions."""
     parser = make_parser()
     options = parser.parse_args(arguments)
-    try:
-        text = _answer(options, lab_of(options.lab))
-    except NotGradedError as error:
-        print(f"{parser.prog}: not graded: {error}", file=sys.stderr)
-        return OFF
-    except (ShardlabError, OSError, csv.Error) as error:
-        parser.error(str(error), type(error).__name__)
+    with content.speaking(options.lang):
+        try:
+            text = _answer(options, lab_of(options.lab))
+        except NotGradedError as error:
+            print(f"{parser.prog}: {told(f'not graded: {error}')}", file=sys.stderr)
+            return OFF
+        except (ShardlabError, OSError, csv.Error) as error:
+            parser.error(told(str(error)), type(error).__name__)
     if options.out:
         options.out.write_text(text + "\n", encoding="utf-8")
     else:
@@ -132,7 +135,7 @@ def _answer(options: argparse.Namespace, lab: Lab) -> str:
     answers = answers_from(code_of(options.answers), options.answers.name) if options.answers else ""
     identities = [identity] if student else []
     grade = graded(lab, code, identities, answers, secret, student=student, confine=not options.unconfined)
-    return written_json(_points(grade), options) if options.json else FORMATS[options.format](grade)
+    return written_json(_points(grade), options) if options.json else FORMATS[options.format](grade, told)
 
 
 def _student(options: argparse.Namespace) -> tuple[str, str]:
@@ -169,6 +172,7 @@ def make_parser() -> Parser:
     parser.common("--seed-file")
     parser.common("--unconfined")
     parser.add_argument("--practice", action="store_true", help="draw inputs and questions at random instead")
+    parser.take_language("the report")
     parser.common("--json", help="as every command has it, in place of --format")
     parser.add_argument("--questions", action="store_true", help="print the student's questions and grade nothing")
     return parser

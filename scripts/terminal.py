@@ -23,8 +23,10 @@ from typing import Any, NoReturn, ParamSpec
 
 from core.errors import OutOfRangeError, Remark, ShardlabError, UnreadableTextError, nearest
 from core.units import MIB, binary_bytes
+from runtime import content
 from runtime.files import text_of
 from runtime.prose import explained, said, worded
+from runtime.refusals import CLASSES, translated
 
 OFF, BAD_INPUT, NOTHING_FITS, CLOSED = 1, 2, 3, 141
 SCHEMA_VERSION = 1
@@ -74,6 +76,12 @@ class Parser(argparse.ArgumentParser):
         for name in names:
             self.add_argument(name, **{**COMMON[name], **otherwise})
 
+    def take_language(self, of: str) -> None:
+        """Take the language that something is said in, English where none is named."""
+        self.add_argument(
+            "--lang", choices=content.languages(), default=content.ENGLISH, help=f"the language of {of}"
+        )
+
     def parse_args(self, args: Sequence[str] | None = None, namespace: object = None) -> argparse.Namespace:  # type: ignore[override]
         """As argparse does, remembering how an error is to be written."""
         Parser.as_json = "--json" in (sys.argv[1:] if args is None else args)  # sub-parsers ask too
@@ -108,6 +116,11 @@ def run(main: Callable[P, int], *given: P.args, **named: P.kwargs) -> NoReturn:
     except KeyboardInterrupt:
         status = 130
     raise SystemExit(status)
+
+
+def told(message: str) -> str:
+    """A sentence of the judge's, or of a command of a class, in the language being spoken."""
+    return translated(message, *CLASSES)
 
 
 def finite(text: str) -> float:

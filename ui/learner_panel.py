@@ -1,18 +1,21 @@
 """The learner's own code in the picture: run whenever it is saved, judged by task, drawn as it computed."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
 
+from core.errors import CodeError
 from core.sharding_math.examples import Run
 from core.sharding_math.submission import TASKS, Judgement, Submission, judge, reference, submitted_trace
 from runtime import learner_code, learner_grading
 from runtime.files import ROOT
 from runtime.prose import said
 from runtime.quantities import grouped
+from runtime.refusals import LABS, translated
 from ui import language
 from ui.players.block_stepper import block_stepper
 from ui.prose import Prose, escape
@@ -70,7 +73,8 @@ def _grading(path: Path, prose: Prose) -> None:
         st.error(prose.plain("learner.no_grade"))
     for grade in grades:
         why = f": {escape(grade.first_failure)}" if grade.first_failure else ""
-        st.markdown(f"{_SIGNS[grade.done]} `task {grade.task}` {grade.passed} / {grade.tests}{why}")
+        task = f"{said('classroom', 'table.task')} {grade.task}"
+        st.markdown(f"{_SIGNS[grade.done]} `{task}` {grade.passed} / {grade.tests}{why}")
 
 
 def as_saved(key: str, now: object, run: Callable[[], T]) -> T:
@@ -87,6 +91,11 @@ def verdict(task: str, right: bool, prose: Prose, case: str, fields: Mapping[str
     st.markdown(f"{_SIGNS[right]} `{task}` {words}")
 
 
+def spoken(error: CodeError) -> CodeError:
+    """An error of a learner's code in the language being spoken."""
+    return replace(error, message=translated(error.message, *LABS))
+
+
 def _case(submission: Submission, judged: Judgement) -> str:
     if submission.error is not None:
         return "error" if submission.error.line else "stopped"
@@ -99,7 +108,7 @@ def _fields(submission: Submission, judged: Judgement) -> dict[str, str]:
     """The numbers of that sentence."""
     return {
         "task": str(TASKS.index(submission.task) + 1),
-        "message": submission.error.message if submission.error else "",
+        "message": spoken(submission.error).message if submission.error else "",
         "line": str(submission.error.line) if submission.error else "",
         "entries": grouped(judged.entries),
         "wrong_entries": grouped(judged.wrong),

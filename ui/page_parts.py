@@ -20,7 +20,7 @@ from ui.figures.style import Figure
 from ui.figures.turned import turned
 from ui.guarded import guarded
 from ui.players.save_png import save_png
-from ui.prose import Prose, joined
+from ui.prose import Prose, breakable, joined
 from ui.prose import label as word
 from ui.question import Choice, asked
 from ui.tested import Kind, marked
@@ -140,7 +140,8 @@ class PageParts:
 
     def say(self, block: str, width: Literal["auto", "stretch"] = "auto") -> None:
         """A block of prose as body text, its terms with their definitions."""
-        st.markdown(glossary.marked(self.prose.text(block), block), width=width, unsafe_allow_html=True)
+        text = glossary.marked(self.prose.text(block), block)
+        st.markdown(breakable(text), width=width, unsafe_allow_html=True)
 
     def reading(self, block: str) -> None:
         """The one sentence under a figure, in the serif that says."""

@@ -14,6 +14,11 @@ _SHORT = 80
 """Of a value: a number with its unit, a name. What is longer may have been pasted, and is not kept."""
 _JOINER = "\N{WORD JOINER}"
 _DIRECTIVE = re.compile(r":[a-z-]{1,40}\[([^\[\]]*)\]")
+_LONG_CODE = re.compile(r"`([A-Za-z0-9_./-]{16,200})`")
+"""A path or a name that a column may have no room for."""
+_BETWEEN = re.compile(r"(?<=[/_])|(?<=[a-z])(?=[A-Z])")
+"""Where a word of it ends."""
+
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 _UNIT = re.compile(r" (?<=[\d}] )(?=(?:[mnµ]?s|[KkMGT]?i?B(?:/s)?|Gb/s|[GT]FLOP(?:/s)?|×(?! [\w{]))(?![\w×]))")
 """What stands between a number, or its field, and its unit."""
@@ -43,6 +48,21 @@ def escape(value: object) -> str:
 @lru_cache(maxsize=4096)
 def _escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", _ADDRESS.sub(_JOINER, joined(text)))
+
+
+def breakable(markdown: str) -> str:
+    """Markdown, as HTML where a table's cell has a long path or name in code: its line may end between its words.
+
+    A browser sees no place there, and breaks `layers/linear.py` in a narrow column before its last two letters.
+    What is copied has no break in it.
+    """
+    lines = (_LONG_CODE.sub(_with_breaks, line) if line.startswith("|") else line for line in markdown.split("\n"))
+    return "\n".join(lines)
+
+
+def _with_breaks(code: re.Match[str]) -> str:
+    words_of = _BETWEEN.sub("<wbr>", code[1]).replace("_", "&#95;")  # which would open emphasis
+    return f"<code>{words_of}</code>"
 
 
 def plain_text(markdown: str) -> str:

@@ -81,11 +81,15 @@ def test_a_stage_starts_a_microbatch_when_the_stage_before_has_ended_it(lab, sta
 def test_the_order_of_the_stages_in_the_list_says_nothing(lab):
     """Last stage first: the same run."""
     actions = [span.action for span in by_hand(3, 4)]
+    missing = None
     try:
         spans = lab.run_on_ticks(sorted(actions, reverse=True, key=lambda a: a.stage), 3)
     except KeyError as error:
+        missing = str(error)
+    if missing is not None:
         pytest.fail(
-            f"The list may name the last stage first: an input, {error}, need not have run when its action is met.",
+            f"The list may name the last stage first: an input, {missing}, need not have run when its action is"
+            " met.",
             pytrace=False,
         )
     runs_as(spans, by_hand(3, 4))

@@ -17,24 +17,26 @@ from core.course.grading.report import as_gradescope, not_graded_on_gradescope
 from core.course.grading.roster import Roster, Student
 from core.course.grading.tasks import lab_of
 from core.errors import OutOfRangeError, ShardlabError
-from runtime import confinement
+from runtime import confinement, content
 from runtime.files import ROOT
 from runtime.seed_file import seed_in
 from runtime.sent_files import sent_files
 from runtime.submissions import submission
 from scripts.grade import graded, roster_in
-from scripts.terminal import Parser, run
+from scripts.terminal import Parser, run, told
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Grade one submission on Gradescope; the exit status is 0, and what went wrong is in the result."""
     options = make_parser().parse_args(arguments)
-    try:
-        text = _result(options)
-    except (ShardlabError, OSError) as error:
-        text = not_graded_on_gradescope(str(error))
-    except Exception as error:  # whatever it is, Gradescope is told, and nobody gets a zero for it
-        text = not_graded_on_gradescope(f"the autograder failed: {type(error).__name__}: {error}")
+    with content.speaking(options.lang):
+        try:
+            text = _result(options)
+        except (ShardlabError, OSError) as error:
+            text = not_graded_on_gradescope(str(error), told)
+        except Exception as error:  # whatever it is, Gradescope is told, and nobody gets a zero for it
+            failed = f"the autograder failed: {type(error).__name__}: {error}"
+            text = not_graded_on_gradescope(failed, told)
     results = options.autograder / "results"
     results.mkdir(parents=True, exist_ok=True)
     (results / "results.json").write_text(text + "\n", encoding="utf-8")
@@ -50,11 +52,10 @@ def _result(options: argparse.Namespace) -> str:
     identities = list(dict.fromkeys(student.identity for student in students))
     names = "+".join(student.key for student in students)
     confine = not confinement.missing()
-    return as_gradescope(
-        graded(
-            lab, sent.code, identities, sent.answers, secret, student=names, remarks=sent.remarks, confine=confine
-        )
+    grade = graded(
+        lab, sent.code, identities, sent.answers, secret, student=names, remarks=sent.remarks, confine=confine
     )
+    return as_gradescope(grade, told)
 
 
 def submitters(metadata: Path, roster: Roster) -> list[Student]:
@@ -84,6 +85,7 @@ def make_parser() -> Parser:
     parser.add_argument("lab", help="lab-01, lab-02, lab-03 or lab-04")
     parser.add_argument("--autograder", type=Path, default=Path("/autograder"), help="Gradescope's folder")
     parser.add_argument("--source", type=Path, default=ROOT, help="the folder with roster.csv and seed.txt")
+    parser.take_language("the results")
     return parser
 
 

@@ -22,7 +22,7 @@ from runtime.submissions import Submission, collected
 from runtime.tree_limits import Tree
 from scripts.classes.packages import OLDEST_PYTHON
 from scripts.grade import roster_in
-from scripts.terminal import OFF, print_aligned
+from scripts.terminal import OFF, print_aligned, told
 
 ROOM_BYTES = 2**30
 
@@ -32,7 +32,7 @@ def check(lab: Lab | None, options: argparse.Namespace) -> int:
     files = sent_files(options.submissions) if options.submissions else []
     lab = lab or _likeliest(files)
     lacking = list(machine(lab))
-    rows = [("machine", "lacks" if lacking else "ready", "; ".join(lacking))]
+    rows = [(told("machine"), told("lacks" if lacking else "ready"), "; ".join(map(told, lacking)))]
     off = bool(lacking)
     if options.submissions:
         roster = roster_in(options.roster) if options.roster else _of_files(files, options.submissions)
@@ -40,9 +40,9 @@ def check(lab: Lab | None, options: argparse.Namespace) -> int:
         for one in found.submissions:
             problems = form(lab, one)
             off |= bool(problems)
-            rows.append((one.student.key, "look" if problems else "ok", "; ".join(problems)))
+            rows.append((one.student.key, told("look" if problems else "ok"), "; ".join(problems)))
         off |= bool(found.strangers)
-        rows += [(name, "look", "is of nobody in the roster") for name in found.strangers]
+        rows += [(name, told("look"), told("is of nobody in the roster")) for name in found.strangers]
     print_aligned(rows)
     return OFF if off else 0
 
@@ -68,8 +68,8 @@ def machine(lab: Lab) -> Iterator[str]:
 def form(lab: Lab, sent: Submission) -> list[str]:
     """What is wrong with the form of a submission: files, tasks not written, answers that cannot be read."""
     if sent.fault:
-        return [sent.fault, *sent.remarks]
-    return [*sent.remarks, *_of_code(lab, sent.code), *_of_answers(sent.answers)]
+        return [sent.fault, *(remark for remark in sent.remarks if remark not in sent.fault)]
+    return [*sent.remarks, *map(told, (*_of_code(lab, sent.code), *_of_answers(sent.answers)))]
 
 
 def _of_code(lab: Lab, code: bytes) -> Iterator[str]:

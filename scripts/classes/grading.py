@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from core.course.grading.gradebook import Marked, asked, cell, heads, row, spread
+from core.course.grading.gradebook import Marked, Status, asked, cell, heads, row, spread
 from core.course.grading.likeness import alike
 from core.course.grading.report import UNCONFINED, Grade, shown_points
 from core.course.grading.roster import Roster
@@ -22,12 +22,13 @@ from core.text.pages import as_cell, as_code, page
 from runtime import confinement, content
 from runtime.files import write_whole
 from runtime.prose import said
+from runtime.quantities import in_a_row, local
 from runtime.released import released_starter
 from runtime.seed_file import seed_in
 from runtime.sent_files import sent_files
 from runtime.submissions import Submission, collected
 from scripts.grade import graded, roster_in
-from scripts.terminal import OFF
+from scripts.terminal import OFF, told
 
 LEAST_ALIKE = 0.8
 """The share of runs above which two submissions are worth a look."""
@@ -43,9 +44,10 @@ def grade_class(lab: Lab, options: argparse.Namespace) -> int:
         names = ", ".join(found.strangers[:8]) or "nothing"
         raise OutOfRangeError("submissions", options.submissions, f"has none of the roster's; found: {names}")
     chosen = _only(found.submissions, roster, options.only)
+    language = content.language()  # of this thread: those of a pool begin in English
     with ThreadPoolExecutor(1 if lab.needs_torch else os.cpu_count()) as pool:  # each waits for its own process
-        marked = list(pool.map(lambda one: _marked(lab, one, secret, confine, content.language()), chosen))
-    rows = [row(lab, one) for one in marked]
+        marked = list(pool.map(lambda one: _marked(lab, one, secret, confine, language), chosen))
+    rows = [row(lab, one, told) for one in marked]
     _write_grades(Path(options.out), lab, rows, keep=bool(options.only))
     if options.feedback:
         _write_feedback(options.feedback, lab, list(zip(chosen, marked, strict=True)))
@@ -72,24 +74,23 @@ def _only(submissions: Sequence[Submission], roster: Roster, named: Sequence[str
 
 def _marked(lab: Lab, sent: Submission, secret: str, confine: bool, language: str) -> Marked:
     """One student's grade, or why there is none; whatever goes wrong here is not the student's fault."""
-    late = ["late, as its name says"] if sent.late else []
-    if sent.fault:
-        return Marked(
-            sent.student, "nothing sent" if sent.empty else "not graded", None, "; ".join([sent.fault, *late])
-        )
-    try:
-        with content.speaking(language):
-            identities = [sent.student.identity]
-            remarks = [*sent.remarks, *late]
-            grade = graded(lab, sent.code, identities, sent.answers, secret, student=sent.student.key,
-                           remarks=remarks, confine=confine)  # fmt: skip
-    except NotGradedError as error:
-        return Marked(sent.student, "not graded", None, str(error))
-    except ShardlabError as error:
-        return Marked(sent.student, "not graded", None, f"the lab cannot be graded here: {error}")
-    except Exception as error:  # one student's is not to end all the others'
-        return Marked(sent.student, "not graded", None, f"the judge failed: {type(error).__name__}: {error}")
-    return Marked(sent.student, "graded", grade)
+    with content.speaking(language):
+        late = [told("late, as its name says")] if sent.late else []
+        if sent.fault:
+            status: Status = "nothing sent" if sent.empty else "not graded"
+            return Marked(sent.student, status, None, "; ".join([sent.fault, *late]))
+        try:
+            grade = graded(lab, sent.code, [sent.student.identity], sent.answers, secret, student=sent.student.key,
+                           remarks=[*sent.remarks, *late], confine=confine)  # fmt: skip
+        except NotGradedError as error:
+            why = str(error)
+        except ShardlabError as error:
+            why = f"the lab cannot be graded here: {error}"
+        except Exception as error:  # one student's is not to end all the others'
+            why = f"the judge failed: {type(error).__name__}: {error}"
+        else:
+            return Marked(sent.student, "graded", grade)
+        return Marked(sent.student, "not graded", None, told(why))
 
 
 def _told(marked: Sequence[Marked], strangers: Sequence[str], roster: Roster, confine: bool) -> int:
@@ -102,7 +103,7 @@ def _told(marked: Sequence[Marked], strangers: Sequence[str], roster: Roster, co
     lines += [f"means two students, and so nobody: {name}" for name in roster.shared_names]
     lines += [] if confine else [UNCONFINED]
     for line in lines:
-        print(cell(line), file=sys.stderr)
+        print(cell(told(line)), file=sys.stderr)
     return OFF if without or strangers else 0
 
 
@@ -153,11 +154,12 @@ def feedback(lab: Lab, sent: Submission, marked: Marked) -> str:
         why = said("classroom", "feedback.not_sent") if marked.status == "nothing sent" else _why(marked)
         return "\n".join([*lines, why, ""])
     grade = marked.grade
-    lines += [said("classroom", "feedback.total", points=f"{grade.points:g}", of=f"{grade.max_points:g}"), ""]
+    points, most = local(f"{grade.points:g}"), local(f"{grade.max_points:g}")
+    lines += [said("classroom", "feedback.total", points=points, of=most), ""]
     read = {name: as_code(text) if text else said("classroom", "feedback.nothing")
             for name, text in (("code", sent.code_name), ("answers", sent.answers_name))}  # fmt: skip
     lines += [said("classroom", "feedback.read", **read), ""]
-    lines += [] if grade.confined else [UNCONFINED, ""]
+    lines += [] if grade.confined else [told(UNCONFINED), ""]
     lines += _section("feedback.tasks", _tasks(grade))
     lines += _section("feedback.failed", _failed(grade))
     lines += _section("feedback.answers", _of_answers(grade))
@@ -175,7 +177,7 @@ def _section(head: str, lines: Sequence[str]) -> list[str]:
 
 def _tasks(grade: Grade) -> list[str]:
     names = [said("classroom", f"table.{name}") for name in ("task", "points", "of")]
-    rows = [(as_code(one.task.name), f"{shown_points(one):g}", str(one.task.points)) for one in grade.tasks]
+    rows = [(as_code(one.task.name), local(f"{shown_points(one):g}"), str(one.task.points)) for one in grade.tasks]
     return table([names, *rows])
 
 
@@ -197,9 +199,9 @@ def _failed(grade: Grade) -> list[str]:
 def _of_answers(grade: Grade) -> list[str]:
     lines = []
     for answer in grade.answers:
-        told = said("classroom", "feedback.said", said=as_code(answer.said)) if answer.said else ""
+        wrote = said("classroom", "feedback.said", said=as_code(answer.said)) if answer.said else ""
         verdict = said("classroom", "feedback.right") if answer.right else answer.remark
-        lines += [f"- {answer.asked}", f"  {' '.join(filter(None, (told, verdict)))}"]
+        lines += [f"- {answer.asked}", f"  {' '.join(filter(None, (wrote, verdict)))}"]
     return lines
 
 
@@ -218,13 +220,14 @@ def statistics(lab: Lab, marked: Sequence[Marked]) -> str:
     parts.append((f"{said('classroom', 'table.total')} ({whole})", [grade.points for grade in grades]))
     for name, values in parts:
         if found := spread(values):
-            rows.append([name, f"{found.mean:.1f}", f"{found.median:g}", f"{found.low:g}, {found.high:g}"])
+            quarters = in_a_row([f"{found.low:g}", f"{found.high:g}"])
+            rows.append([name, local(f"{found.mean:.1f}"), local(f"{found.median:g}"), quarters])
     each = [
         f"- q{n}: {word('right')} {sum(grade.answers[n - 1].right for grade in grades)} / {len(grades)}"
         for n in asked(lab)
         if grades
     ]
-    each += [] if all(grade.confined for grade in grades) else ["", UNCONFINED]
+    each += [] if all(grade.confined for grade in grades) else ["", told(UNCONFINED)]
     title = said("classroom", "statistics.title", lab=lab.folder)
     return "\n".join([f"# {title}", "", *counted, "", *table(rows), "", *each, ""])
 

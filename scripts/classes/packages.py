@@ -17,6 +17,7 @@ from runtime.lab_text import task_text
 from runtime.released import released_starter
 from runtime.seed_file import text_of_seed
 from scripts.grade import roster_in
+from scripts.terminal import told
 
 OLDEST_PYTHON = (3, 11)
 _IN_THE_ZIP = (
@@ -48,13 +49,14 @@ fi
 /autograder/venv/bin/pip install -q {packages}
 chmod -R go-rwx /autograder/source
 """
+_NOT_STARTED = "Not graded: the autograder did not start. This is not a grade of zero. Tell your instructor."
 _RUN = """#!/usr/bin/env bash
 mkdir -p /autograder/results
 results=/autograder/results/results.json
-said="Not graded: the autograder did not start. This is not a grade of zero. Tell your instructor."
+said="{said}"
 printf '{{"output": "%s"}}\n' "$said" >"$results"
 cd /autograder/source
-/autograder/venv/bin/python -m scripts.classes.autograder {lab} --autograder /autograder || true
+/autograder/venv/bin/python -m scripts.classes.autograder {lab} --autograder /autograder --lang {lang} || true
 [ -s "$results" ]
 """
 
@@ -68,6 +70,7 @@ def gradescope(lab: Lab, options: argparse.Namespace, secret: str) -> int:
     packages = " ".join(line for line in lines if line.partition("==")[0] in wanted)
     runner = "distributed" if lab.needs_torch else "distributed/graded_process.py"
     oldest = {"oldest": ".".join(map(str, OLDEST_PYTHON)), "comma": ", ".join(map(str, OLDEST_PYTHON))}
+    spoken = {"said": told(_NOT_STARTED), "lang": content.language()}
     with zipfile.ZipFile(options.out, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in _files((*_IN_THE_ZIP, runner)):
             archive.write(path, path.relative_to(ROOT).as_posix())
@@ -77,14 +80,14 @@ def gradescope(lab: Lab, options: argparse.Namespace, secret: str) -> int:
         for name, text in (("setup.sh", _SETUP), ("run_autograder", _RUN)):
             entry = zipfile.ZipInfo(name)
             entry.external_attr = 0o755 << 16
-            archive.writestr(entry, text.format(packages=packages, lab=lab.key, **oldest))
+            archive.writestr(entry, text.format(packages=packages, lab=lab.key, **spoken, **oldest))
     return 0
 
 
 def _released(lab: Lab) -> str:
     starter, warning = released_starter(lab)
     if warning:
-        print(warning, file=sys.stderr)
+        print(told(warning), file=sys.stderr)
     return starter
 
 
@@ -124,6 +127,10 @@ _STEP = """      - id: {id}
           timeout: 5
           max-score: {points}
 """
+_OF_WORDS = tuple(f"runtime/{name}.py" for name in ("__init__", "content", "plurals", "quantities", "refusals"))
+_STEMS = ("errors", "labs", "language")
+"""What the lab's tests say another language than English with, `LAB_LANG`."""
+
 _ANSWERS = "q1 = ?\nq2 = ?\nq3 = ?\nq4 = ?\n"
 
 
@@ -139,16 +146,18 @@ def github(lab: Lab, options: argparse.Namespace, secret: str) -> int:
     home = f"labs/{lab.folder}"
     rooms = (
         "core",
+        *_OF_WORDS,
+        *(f"content/{language}/{stem}.md" for language in content.languages() for stem in _STEMS),
         *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "labs").glob("*.py"))),
         home,
         *(("distributed", "runtime") if lab.needs_torch else ()),
     )
-    for path in _files(rooms):
+    for path in dict.fromkeys(_files(rooms)):
         if path.name != "solution.py":
             _put(folder, path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
     _put(folder, f"{home}/starter.py", _released(lab))
     _put(folder, "answers.txt", _ANSWERS)
-    _put(folder, "README.md", task_text(lab, content.ENGLISH))
+    _put(folder, "README.md", task_text(lab, content.language()))
     _put(
         folder,
         "pytest.ini",
@@ -181,7 +190,8 @@ def task_command(lab: Lab, number: int) -> str:
     """The command that runs a task's tests over the starter."""
     task = next(task for task in lab.tasks if task.number == number)
     file = f"labs/{lab.folder}/test_lab.py"
-    return f"env LAB_IMPL=starter python -m pytest -q {' '.join(f'{file}::{test}' for test in task.tests)}"
+    spoken = "" if content.language() == content.ENGLISH else f" LAB_LANG={content.language()}"
+    return f"env LAB_IMPL=starter{spoken} python -m pytest -q {' '.join(f'{file}::{test}' for test in task.tests)}"
 
 
 def _put(folder: Path, place: str, text: str) -> None:

@@ -24,6 +24,7 @@ from runtime.prose import said
 from runtime.released import released_starter
 from scripts.classes.grading import table
 from scripts.grade import paper, roster_in, worded
+from scripts.terminal import told
 
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -66,7 +67,8 @@ def _how(lab: Lab, url: str) -> list[str]:
     starter = f"labs/{lab.folder}/starter.py"
     packages = "numpy pytest torch" if lab.needs_torch else "numpy pytest"
     get = _said("get_from", url=url, starter=starter) if url else _said("get_any", starter=starter)
-    command = f"LAB_IMPL=starter pytest labs/{lab.folder}"
+    spoken = "" if content.language() == content.ENGLISH else f"LAB_LANG={content.language()} "
+    command = f"{spoken}LAB_IMPL=starter pytest labs/{lab.folder}"
     return [
         f"## {_said('get')}", "", get, _said("needs", packages=packages), "", "```", command, "```", "",
         f"## {_said('submit')}", "", _said("files"), "",
@@ -113,7 +115,7 @@ def notebooks(lab: Lab, options: argparse.Namespace, secret: str) -> int:
     """Write an nbgrader assignment: one for all, or with a roster a folder with one for each student."""
     starter, warning = released_starter(lab)
     if warning:
-        print(warning, file=sys.stderr)
+        print(told(warning), file=sys.stderr)
     if options.roster is None:
         write_whole(Path(options.out), _notebook(lab, starter, ()))
         return 0
@@ -140,10 +142,18 @@ def _notebook(lab: Lab, starter: str, asked: Sequence[Number]) -> str:
         _cell("markdown", "about_answers", note["answers"], locked=True),
         _cell("code", "answers", f'ANSWERS = """\n{blanks}\n"""\n', locked=False),
         _cell("markdown", "about_check", note["check"], locked=True),
-        _cell("code", "check", _CHECK.format(tasks=[task.name for task in lab.tasks]), locked=True),
+        _cell("code", "check", _check(lab), locked=True),
     ]
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     return json.dumps({"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
+
+
+def _check(lab: Lab) -> str:
+    """What a student runs before submitting: form alone, in any kernel, with nothing of ours."""
+    names = {"name": "{name}", "answer": "{answer!r}", "line": "{line!r}"}  # which the student's kernel fills
+    blocks = ("not_defined", "not_written", "there", "read_as", "not_read")
+    told = {block: repr(said("classroom", f"notebook.{block}", **names)) for block in blocks}
+    return _CHECK.format(tasks=[task.name for task in lab.tasks], **told)
 
 
 _CHECK = """\
@@ -153,16 +163,15 @@ import re
 for name in {tasks}:
     there = globals().get(name)
     if there is None:
-        print(name, "is not defined: run the cell with your code")
+        print({not_defined}.format(name=name))
     elif "raise NotImplementedError" in inspect.getsource(there):
-        print(name, "is not written yet")
+        print({not_written}.format(name=name))
     else:
-        print(name, "is there")
+        print({there}.format(name=name))
 for line in ANSWERS.strip().splitlines():
     form = re.fullmatch(r"\\s*(q\\d)\\s*[:=]\\s*([^?\\s].*)", line)
-    print(f"{{form[1]}} is read as {{form[2]!r}}" if form else f"no answer is read from {{line!r}}")
+    print({read_as}.format(name=form[1], answer=form[2]) if form else {not_read}.format(line=line))
 """
-"""What a student runs before submitting: form alone, in any kernel, with nothing of ours."""
 
 
 def _cell(kind: str, name: str, source: str, locked: bool) -> Mapping[str, object]:

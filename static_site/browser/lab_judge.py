@@ -20,24 +20,28 @@ import pytest
 
 from core.course.grading.tasks import Lab, lab_of
 from core.course.receipt import Receipt
+from runtime.content import ENGLISH
 from runtime.files import ROOT
 from runtime.learner_process import rows_of
 
 FILE = "starter.py"
 MOST_LETTERS = 500
-_TASK = re.compile(r"^(ok|  )  (lab-\d+) task (\d+)  (\S+) +(\d+) of (\d+)$")
+_TASK = re.compile(r"^(ok|  )  (lab-\d+) \w+ (\d+)  (\S+) +(\d+) \w+ (\d+)$")
+"""A task's line, in any language: `ok  lab-01 task 2  row_parallel  8 of 8`."""
 _DRAWN = {"lab-01": "sharding_math", "lab-04": "pipeline_bubble"}
 _SIZES = {"lab-01": (4,), "lab-04": (4, 8)}
 """What the pictures are drawn of: ranks; stages and microbatches."""
 
 
-def judged(key: str, source: str, folder: str = "/tmp/shardlab-lab", sizes: str = "") -> str:
-    """Return as JSON a verdict a task, the rows of the pictures, and a receipt of what passed."""
+def judged(
+    key: str, source: str, folder: str = "/tmp/shardlab-lab", sizes: str = "", language: str = ENGLISH
+) -> str:
+    """Return as JSON a verdict a task in a language, the rows of the pictures, and a receipt of what passed."""
     lab = lab_of(key)
     path = Path(folder) / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(source, encoding="utf-8")
-    tasks = _verdicts(lab, _said_by_pytest(lab, path))
+    tasks = _verdicts(lab, _said_by_pytest(lab, path, language))
     passed = tuple(task["number"] for task in tasks if task["passed"] == task["tests"] > 0)
     receipt = Receipt(lab.key, passed, len(lab.tasks), hashlib.sha256(source.encode()).hexdigest())
     drawn = tuple(map(int, sizes.split())) or _SIZES.get(lab.key, ())
@@ -45,12 +49,13 @@ def judged(key: str, source: str, folder: str = "/tmp/shardlab-lab", sizes: str 
     return json.dumps({"lab": lab.key, "tasks": tasks, "rows": rows, "sizes": drawn, "receipt": str(receipt)})
 
 
-def _said_by_pytest(lab: Lab, path: Path) -> str:
-    """What pytest prints for a lab's spec, graded on one file."""
+def _said_by_pytest(lab: Lab, path: Path, language: str) -> str:
+    """What pytest prints in a language for a lab's spec, graded on one file."""
     printed = io.StringIO()
     spec = ROOT / "labs" / lab.folder / "test_lab.py"
-    before = os.environ.get("LAB_IMPL")
-    os.environ["LAB_IMPL"] = str(path)
+    told = {"LAB_IMPL": str(path), "LAB_LANG": language}
+    before = {name: os.environ.get(name) for name in told}
+    os.environ.update(told)
     _forget(lab, path)
     options = ["-q", "--tb=no", "--capture=sys", "--import-mode=importlib", "-p", "no:cacheprovider", "-p",
                "no:faulthandler", f"--rootdir={ROOT}", "-c", os.devnull]  # fmt: skip
@@ -58,10 +63,11 @@ def _said_by_pytest(lab: Lab, path: Path) -> str:
         with redirect_stdout(printed), redirect_stderr(printed):
             pytest.main([str(spec), *options])
     finally:
-        if before is None:
-            del os.environ["LAB_IMPL"]
-        else:
-            os.environ["LAB_IMPL"] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
     return printed.getvalue()
 
 

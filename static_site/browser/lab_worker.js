@@ -19,11 +19,11 @@ const ready = (async () => {
   return pyodide.pyimport('lab_judge');
 })();
 
-onmessage = async ({ data: { lab, source, sizes } }) => {
+onmessage = async ({ data: { lab, source, sizes, language } }) => {
   try {
     const judge = await ready;
     postMessage({ is: 'running' });
-    postMessage({ is: 'judged', verdict: judge.judged.callKwargs(lab, source, { sizes }) });
+    postMessage({ is: 'judged', verdict: judge.judged.callKwargs(lab, source, { sizes, language }) });
   } catch (error) {
     postMessage({ is: 'broke', text: String(error).trim().split('\n').at(-1) });
   }

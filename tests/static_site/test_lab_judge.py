@@ -15,13 +15,23 @@ from core.errors import OutOfRangeError
 from scripts.receipt import main as hold
 
 ROOT = Path(__file__).resolve().parents[2]
-JUDGE = "import sys; sys.path[:0] = sys.argv[1:3]; import lab_judge; print(lab_judge.judged(*sys.argv[3:6]))"
+JUDGE = "import sys; sys.path[:0] = sys.argv[1:3]; import lab_judge; print(lab_judge.judged(*sys.argv[3:]))"
 
 
-def judged(lab, source, folder):
+def judged(lab, source, folder, *more):
     """In a process of its own, as the page has it in a worker of its own: pytest is not begun within pytest."""
     told = subprocess.run(
-        [sys.executable, "-c", JUDGE, str(ROOT), str(ROOT / "static_site/browser"), lab, source, str(folder)],
+        [
+            sys.executable,
+            "-c",
+            JUDGE,
+            str(ROOT),
+            str(ROOT / "static_site/browser"),
+            lab,
+            source,
+            str(folder),
+            *more,
+        ],
         capture_output=True,
         text=True,
         check=True,
@@ -63,6 +73,18 @@ def test_a_file_that_does_not_load_is_said_of_each_task(source, said, tmp_path):
     tasks = judged("lab-01", source, tmp_path)["tasks"]
     assert [task["passed"] for task in tasks] == [0, 0, 0, 0]
     assert said in tasks[0]["said"]
+
+
+def test_a_page_in_spanish_is_told_in_spanish(tmp_path):
+    """The same verdicts, in the language that the page hands to its worker."""
+    source = (ROOT / "labs" / LABS["lab-03"].folder / "starter.py").read_text()
+    source += "\n\ndef comm_fraction(comm_s, step_s):\n    return 100 * comm_s / (comm_s + step_s)\n"
+    tasks = judged("lab-03", source, tmp_path, "", "es")["tasks"]
+    assert [(task["number"], task["name"], task["tests"]) for task in tasks] == [
+        (task["number"], task["name"], task["tests"]) for task in judged("lab-03", source, tmp_path)["tasks"]
+    ]
+    assert tasks[3]["said"].startswith("NotImplementedError: lab-03, tarea 4: tp_comm_time_per_step (línea ")
+    assert tasks[4]["said"].endswith("Eso está en tanto por ciento: se espera una fracción de 0 a 1.")
 
 
 def test_the_rows_of_a_right_file_are_drawn(tmp_path):

@@ -15,7 +15,7 @@ from tests.equations import wrong
 from tests.said import stems
 from ui.comm_cost.rows import sum_in_ms
 from ui.course.pages import PAGES
-from ui.prose import Prose, escape, plain_text
+from ui.prose import Prose, breakable, escape, plain_text
 
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\([^)]*\)|https?://\S+")
@@ -149,6 +149,17 @@ def test_every_unit_a_field_names_is_one_there_is(stem):
 def test_braces_of_formulas_are_no_fields():
     latex = r"$\frac{p-1}{p+m-1}$ and {\"a\": {\"b\": 1}} and {{ spaced }}"
     assert Prose({"block": latex}).text("block") == latex
+
+
+def test_a_long_name_in_a_table_is_broken_between_its_words_alone():
+    """On a wall `linear.py` stood as `linear.p` and `y`; a command in a sentence is copied as it stands."""
+    row = "| [`megatron/core/tensor_parallel/layers.py`](https://x.org) | `MergedColumnParallelLinear` | `tp=2` |"
+    assert breakable(f"`some/long/path_to/a.py`\n\n{row}").split("\n") == [
+        "`some/long/path_to/a.py`",
+        "",
+        "| [<code>megatron/<wbr>core/<wbr>tensor&#95;<wbr>parallel/<wbr>layers.py</code>](https://x.org)"
+        " | <code>Merged<wbr>Column<wbr>Parallel<wbr>Linear</code> | `tp=2` |",
+    ]
 
 
 def test_an_underscore_inside_a_name_is_no_mark():

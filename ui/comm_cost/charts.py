@@ -42,7 +42,7 @@ def bill_bars(bills: Iterable[Row], look: Look, end_ms: float) -> Figure:
             fontWeight=600,
             color=palette.on_latency,
         ),
-        *measured_tick(look, placed, also(x, "end"), "measured_ms", "measured"),
+        *measured_tick(look, placed, also(x, "end"), "measured_ms", "measured", "detail"),
         *key(look, _signs(rows, look)),
     ]
     return figure(layers, look, bands.height(len(rows)))

@@ -131,11 +131,14 @@ def inside(
     return layer("text", rows, where=fits, x=start, y=at("middle"), text=label, **text)
 
 
-def measured_tick(look: Look, rows: Sequence[Row], end: Spec, measured: str, said: str = "") -> list[Layer]:
+def measured_tick(
+    look: Look, rows: Sequence[Row], end: Spec, measured: str, said: str = "", detail: str = ""
+) -> list[Layer]:
     """An upright over each bar where a machine's own time puts its end, and how far from the modelled one.
 
-    `end` is the axis of the modelled end. Under the bar stands what was measured, on a phone up to its first
-    comma, but for that of a decimal.
+    `end` is the axis of the modelled end. Under the bar stands what was measured: all of it where `detail`, which
+    begins the same line, leaves room; else what is before its first comma, but for that of a decimal, or, with no
+    room for that either, before what is in brackets.
     """
     known = [
         {**row, "tick_top": row["top"] - look.px(3), "tick_bottom": row["bottom"] + look.px(4)}
@@ -146,7 +149,11 @@ def measured_tick(look: Look, rows: Sequence[Row], end: Spec, measured: str, sai
     far = f"datum.{measured} - datum.{end['field']} > 0.03 * span_x"
     leader = {"strokeDash": [1.5, 4], "strokeWidth": look.px(1.5), "color": muted}
     tick = {"y": at("tick_top"), "y2": "tick_bottom", "strokeWidth": look.px(3), "color": ink}
-    shown = f"{narrower(look)} ? split(datum.{said}, ', ')[0] : datum.{said}"
+    whole, first = f"datum.{said}", f"split(datum.{said}, ', ')[0]"
+    beside = f"length(datum.{detail} || '')" if detail else "0"
+    fits = "(length({}) + " + beside + f") * {look.letters(6.1)} + {look.letters(20)} < width"
+    least = f"{fits.format(first)} ? {first} : split({first}, ' (')[0]"
+    shown = f"!({narrower(look)}) && {fits.format(whole)} ? {whole} : {least}"
     foot = words(look, 13.5, align="right", color=muted)
     return [
         layer("rule", known, where=far, x=end, x2=measured, y=at("middle"), **leader),

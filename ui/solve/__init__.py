@@ -53,6 +53,7 @@ def panel(lab: str, sizes: tuple[int, ...] = ()) -> list[dict[str, Any]]:
             "sizes": " ".join(map(str, sizes)),
             "starter": starter.read_text(encoding="utf-8"),
             "run_s": RUN_S,
+            "language": content.language(),
             "words": {name: blocks[name].replace("{{run_s}}", str(RUN_S)) for name in blocks},
         },
         on_tried_change=lambda: _keep(key),

@@ -14,11 +14,11 @@ class Judge {
     this.worker.onerror = (event) => { event.preventDefault(); this.end('broke', event.message); };
   }
 
-  run(lab, source, sizes, mostS) {
+  run(lab, source, sizes, mostS, language) {
     if (!this.worker) this.start();
     this.asked = { lab, mostS };
     this.tell({ is: 'loading' });
-    this.worker.postMessage({ lab, source, sizes });
+    this.worker.postMessage({ lab, source, sizes, language });
   }
 
   hear(told) {

@@ -1,4 +1,4 @@
-// The editor of a lab, its buttons, and a line for each task. `data` is { lab, sizes, starter, run_s, words }.
+// The editor of a lab, its buttons, and a line for each task. `data` is { lab, sizes, starter, run_s, language, words }.
 
 const made = (tag, set = {}, ...children) => { const one = Object.assign(document.createElement(tag), set); one.append(...children); return one; };
 const kept = (lab) => `shardlab-lab-${lab}`;
@@ -44,9 +44,9 @@ class Solver {
 
   run() {
     if (!this.editor || this.judge.asked) return;
-    const { lab, sizes, run_s: mostS } = this.data;
+    const { lab, sizes, run_s: mostS, language } = this.data;
     this.runs.disabled = true;
-    this.judge.run(lab, this.editor.text(), sizes, mostS);
+    this.judge.run(lab, this.editor.text(), sizes, mostS, language);
   }
 
   hear(told) {

@@ -2,11 +2,13 @@
 
 Sources: the Jenkins JUnit schema (testsuites, testsuite, testcase, failure), and Gradescope's autograder
 specifications, "Output format" (score, tests with score, max_score, status, name, number, output, visibility).
+
+A report says its own sentences in English, and hands each to `say`, which puts it in another language.
 """
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from xml.etree import ElementTree
@@ -63,6 +65,9 @@ class Grade:
         return self.lab.points + points_each(self.lab) * len(self.answers)
 
 
+Say = Callable[[str], str]
+"""A sentence of a report in the language of whoever reads it."""
+
 UNCONFINED = "No sandbox confined the code while it was graded."
 
 
@@ -71,7 +76,7 @@ def shown_points(result: TaskResult) -> float:
     return round(float(result.points), 2)
 
 
-def zeros(grade: Grade) -> str:
+def zeros(grade: Grade, say: Say = str) -> str:
     """Why nothing was earned, for each task and each question that earned nothing, in one line."""
     problems = {
         result.task.name: next(one.problem for one in result.outcomes if one.problem)
@@ -79,7 +84,7 @@ def zeros(grade: Grade) -> str:
         if not result.points
     }
     if len(problems) == len(grade.tasks) and len(set(problems.values())) == 1:
-        problems = {"code": next(iter(problems.values()))}
+        problems = {say("code"): next(iter(problems.values()))}
     said = [f"{name}: {problem}" for name, problem in problems.items()]
     wrong = [(f"q{place}", answer.remark) for place, answer in enumerate(grade.answers, 1) if answer.remark]
     remarks = dict.fromkeys(remark for _, remark in wrong)
@@ -118,22 +123,21 @@ def lines(grade: Grade) -> Iterator[Line]:
         yield Line("questions", number, answer.asked, each if answer.right else 0.0, each, answer.remark)
 
 
-def as_text(grade: Grade) -> str:
+def as_text(grade: Grade, say: Say = str) -> str:
     """A report to be read: each task, what failed in it, each answer, and the sum."""
     rows = [grade.lab.folder + (f", {grade.student}" if grade.student else "")]
     for result in grade.tasks:
         task = result.task
-        rows.append(
-            f"{_sign(all(t.passed for t in result.outcomes))} task {task.number}  {task.name}: {_of(result)}"
-        )
+        told = say(f"task {task.number}  {task.name}: {_of(result)}")
+        rows.append(f"{_sign(all(one.passed for one in result.outcomes))} {told}")
         rows += [f"       {test.name}: {_first_line(test.problem)}" for test in result.outcomes if not test.passed]
     for answer in grade.answers:
-        quoted = f"  said {answer.said!r}" if answer.said else ""
+        quoted = f"  {say(f'said {answer.said!r}')}" if answer.said else ""
         rows.append(f"{_sign(answer.right)} {answer.asked}{quoted}")
         rows += [f"       {answer.remark}"] if answer.remark else []
-    rows += [UNCONFINED] if not grade.confined else []
+    rows += [say(UNCONFINED)] if not grade.confined else []
     rows += grade.remarks
-    rows.append(f"{_plain(grade.points)} of {_plain(grade.max_points)} points")
+    rows.append(say(f"{_plain(grade.points)} of {_plain(grade.max_points)} points"))
     return "\n".join(map(_line_of_text, rows))
 
 
@@ -142,23 +146,23 @@ def _line_of_text(row: str) -> str:
     return row[: len(row) - len(row.lstrip())] + writable(row.lstrip())
 
 
-def as_junit(grade: Grade) -> str:
+def as_junit(grade: Grade, say: Say = str) -> str:
     """JUnit XML: a suite a task and one for the answers, a case a test, points as properties of the suite."""
     root = ElementTree.Element("testsuites", name=grade.lab.folder)
     rows = list(lines(grade))
     for suite in dict.fromkeys(line.suite for line in rows):
-        root.append(_suite(grade, suite, [line for line in rows if line.suite == suite]))
+        root.append(_suite(grade, suite, [line for line in rows if line.suite == suite], say))
     root.set("tests", str(len(rows)))
     root.set("failures", str(sum(bool(line.problem) for line in rows)))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
 
 
-def as_gradescope(grade: Grade) -> str:
+def as_gradescope(grade: Grade, say: Say = str) -> str:
     """JSON as Gradescope reads it in `results.json`: a test a line, points out of points."""
     tests = [
         {
-            "name": f"{line.suite}: {line.name}",
+            "name": f"{say(line.suite)}: {line.name}",
             "number": line.number,
             "score": round(line.points, 4),
             "max_score": round(line.max_points, 4),
@@ -169,10 +173,11 @@ def as_gradescope(grade: Grade) -> str:
         }
         for line in lines(grade)
     ]
-    said = [f"{grade.lab.folder}: {_plain(grade.points)} of {_plain(grade.max_points)} points.", *grade.remarks]
+    points = say(f"{grade.lab.folder}: {_plain(grade.points)} of {_plain(grade.max_points)} points.")
+    said = [points, *grade.remarks]
     result = {
         "score": round(grade.points, 2),
-        "output": "\n".join(map(writable, [*said, *([] if grade.confined else [UNCONFINED])])),
+        "output": "\n".join(map(writable, [*said, *([] if grade.confined else [say(UNCONFINED)])])),
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
@@ -181,13 +186,14 @@ def as_gradescope(grade: Grade) -> str:
     return json.dumps(result, ensure_ascii=False, allow_nan=False, indent=1)
 
 
-def not_graded_on_gradescope(reason: str) -> str:
+def not_graded_on_gradescope(reason: str, say: Say = str) -> str:
     """The same of a submission that could not be graded: it has no score, which Gradescope tells the instructor."""
-    said = f"Not graded: {writable(reason)}\nThis is not a grade of zero. Tell your instructor."
+    why = say(f"Not graded: {writable(reason)}")
+    said = f"{why}\n{say('This is not a grade of zero. Tell your instructor.')}"
     return json.dumps({"output": said, "output_format": "text", "visibility": "visible"}, ensure_ascii=False)
 
 
-def _suite(grade: Grade, name: str, rows: Sequence[Line]) -> ElementTree.Element:
+def _suite(grade: Grade, name: str, rows: Sequence[Line], say: Say) -> ElementTree.Element:
     failures = sum(bool(line.problem) for line in rows)
     suite = ElementTree.Element(
         "testsuite", name=name, tests=str(len(rows)), failures=str(failures), errors="0", skipped="0"
@@ -197,7 +203,7 @@ def _suite(grade: Grade, name: str, rows: Sequence[Line]) -> ElementTree.Element
     for key, total in totals.items():
         ElementTree.SubElement(properties, "property", name=key, value=_plain(total))
     if not grade.confined:
-        ElementTree.SubElement(properties, "property", name="sandbox", value=UNCONFINED)
+        ElementTree.SubElement(properties, "property", name="sandbox", value=say(UNCONFINED))
     for line in rows:
         case = ElementTree.SubElement(
             suite, "testcase", classname=f"{grade.lab.key}.{name}", name=_clean(line.name)

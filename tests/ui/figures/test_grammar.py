@@ -164,6 +164,29 @@ def test_a_phone_is_told_a_measurement_whole_whatever_its_decimal_mark():
     assert "medido 4,34 ms<" in svg
 
 
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (847, "4.34 ms (only the all-reduces were measured), vLLM 0.14.0 custom all-reduce, A100 SXM node"),
+        (595, "4.34 ms (only the all-reduces were measured)"),
+        (350, "4.34 ms"),
+    ],
+)
+def test_what_was_measured_gives_way_to_what_stands_before_it(width, shown):
+    """Both stand on one line under a bar: at 595 px, a laptop's half, they were printed over each other."""
+    detail = "one stage: 5.07 µs of latency, 230 GB/s"
+    measured = "4.34 ms (only the all-reduces were measured), vLLM 0.14.0 custom all-reduce, A100 SXM node"
+    rows = [{"name": "a", "total": "1", "end_s": 1.0, "measured_s": 0.9, "detail": detail, "said": measured}]
+    placed = bars.Bands(34, 0, 36, 28).placed(rows, LOOK)
+    layers = [
+        *bars.captions(LOOK, placed, "name", "total", "detail"),
+        *bars.measured_tick(LOOK, placed, linear("end_s", [0, 2], SECONDS), "measured_s", "said", "detail"),
+    ]
+    svg = vl_convert.vegalite_to_svg({**figure(layers, LOOK, 80).to_dict(), "width": width})
+    assert f">{detail}<" in svg
+    assert f">{shown}<" in svg
+
+
 @dataclass(frozen=True)
 class Told:
     """A row with a code and a number."""
