@@ -44,6 +44,7 @@ NO_ROWS = {
     "core.text.quantity.read_quantity": "one number, no rows",
     "core.evidence.foretold.read_foretold": "a file of this repository",
     "core.ask.reading.read_question": "a sentence, no rows",
+    "core.course.receipt.read_receipt": "one line, held to its hash",
     "core.evidence.own_gpu.read_told": "a file of this repository",
     "core.evidence.own_gpu.read_part": "a file of this repository",
     "core.evidence.foretold.read_tables": "the same file",
