@@ -2,6 +2,7 @@
 
 import functools
 import os
+import shutil
 import sys
 from itertools import chain, groupby
 from operator import itemgetter
@@ -19,6 +20,27 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # torch's threads spin while they wait for each other: on cores that others use, most of what a run takes
 
 TORCH = Path(__file__).parent / "distributed"
+
+
+CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""The shell is the same Blink and V8 without a window's other processes: a sixth less to compute."""
+
+
+@pytest.fixture(scope="session")
+def launcher():
+    """Playwright's launcher of Chromium, begun once a process, and the path of the one that is here.
+
+    Skipped where there is none; failing, not skipped, in CI.
+    """
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUMS)), None)
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        path = None
+    if path is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("needs Chromium and playwright")
+    with sync_playwright() as playwright:
+        yield playwright.chromium, path
 
 
 def pytest_addoption(parser):

@@ -78,7 +78,8 @@ def plain_in(text: str, others: re.Pattern[str] | None = None) -> list[str]:
 
     `others` are further names; the catalog's go first, for one of those may hold one of these.
     """
-    code = r"```.*?```|`[^`\n]*`|https?://\S+|\]\([^)]*\)|<[^>]*>|:[a-z-]+\[|:material/\w+:"
+    text = re.sub("<wbr>|\u200b", "", text)  # where a long name may break
+    code = r"<code>.*?</code>|```.*?```|`[^`\n]*`|https?://\S+|\]\([^)]*\)|<[^>]*>|:[a-z-]+\[|:material/\w+:"
     plain = re.sub(code, " ", text, flags=re.DOTALL)
     plain = re.sub(r"\$[^$\n]+\$", " ", plain)
     plain = _NAMED.sub(" ", plain)

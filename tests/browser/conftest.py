@@ -1,8 +1,6 @@
 """A real server and a real Chromium. Skipped where there is no browser; failing, not skipped, in CI."""
 
-import os
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,14 +25,6 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.browser)
 
 
-CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""The shell is the same Blink and V8 without a window's other processes: a sixth less to compute."""
-
-
-def _chromium() -> str | None:
-    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUMS)), None)
-
-
 WITHOUT = "--disable-features=ScriptStreaming,PaintHolding"
 """Scripts are compiled when they are read, and not beside as well: a fifth of what opening a page takes.
 
@@ -43,25 +33,19 @@ The second is playwright's own wish, whose flag this one takes the place of.
 
 
 @pytest.fixture(scope="session")
-def profile(tmp_path_factory):
+def profile(launcher, tmp_path_factory):
     """One headless Chromium for the session, with a profile on disk: it compiles the app's scripts once.
 
     A page is a visit of its own.
     """
-    path = _chromium()
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        path, sync_playwright = None, None
-    if path is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("needs Chromium and playwright")
-    folder = tmp_path_factory.mktemp("profile")
-    with sync_playwright() as playwright:
-        # one process for all visits: the scripts of the app are compiled once; letters as wide as with a window
-        flags = [*FLAGS, "--process-per-site", "--font-render-hinting=none", WITHOUT]
-        profile = playwright.chromium.launch_persistent_context(folder, executable_path=path, args=flags)
-        yield profile
-        profile.close()
+    chromium, path = launcher
+    # one process for all visits: the scripts of the app are compiled once; letters as wide as with a window
+    flags = [*FLAGS, "--process-per-site", "--font-render-hinting=none", WITHOUT]
+    profile = chromium.launch_persistent_context(
+        tmp_path_factory.mktemp("profile"), executable_path=path, args=flags
+    )
+    yield profile
+    profile.close()
 
 
 @pytest.fixture(scope="session")

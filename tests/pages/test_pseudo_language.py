@@ -46,6 +46,9 @@ LETTERS = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 COLUMNS = re.compile(r"data\('rows'\)(?:, '\w+'\))?")
 """What an expression calls the rows."""
 
+COMPARED = re.compile(r"datum\.\w+ [=!]==? '\w+'")
+"""A code that an expression asks a row for, and does not write."""
+
 WRITTEN = ("text", "tooltip", "x", "y", "row", "column")
 """The channels of a chart whose fields are written: words, and what stands along an axis."""
 
@@ -100,7 +103,8 @@ def drawn(spec: object, rows: list[dict]) -> Iterator[str]:
             if spec.get("as", "").startswith("told_"):  # a code and its words
                 yield from json.loads(part[: part.index("[")]).values()
                 continue
-            yield from ("".join(found) for found in LETTERS.findall(COLUMNS.sub("", part)))
+            part = COMPARED.sub("", COLUMNS.sub("", part))
+            yield from ("".join(found) for found in LETTERS.findall(part))
             for field in re.findall(r"datum\.(\w+)", part):
                 yield from (row[field] for row in rows if isinstance(row.get(field), str))
         elif name in ("align", "baseline", "dx", "dy", "fontWeight", "strokeDash", "test"):  # how, not what

@@ -61,19 +61,12 @@ def folder(site, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def chromium():
+def chromium(launcher):
     """A real one, headless."""
-    path = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None)
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        path, sync_playwright = None, None
-    if path is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("needs Chromium and playwright")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
+    launch, path = launcher
+    browser = launch.launch(executable_path=path, args=FLAGS)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture
