@@ -15,7 +15,7 @@ FLAGS = [
 ]
 """What Chromium is started with: no GPU, and nothing asked of any other host."""
 
-PATIENCE_MS = 25_000
+PATIENCE_MS = 180_000
 """How long a page is waited for: a machine that others use answers late, and that is no fault of the page."""
 
 ASKED = """(() => {
