@@ -1,4 +1,4 @@
-"""Times as aiconfigurator estimates them, a JSON line a run: bench_planners starts it where that is installed.
+"""Times as aiconfigurator estimates them, a JSON line a run: two benchmarks start it where that is installed.
 
 It imports nothing of ours, and is written for the Python of that environment alone.
 """
@@ -28,22 +28,26 @@ def main() -> None:
         asked = json.loads(line)
         name, start = asked.pop("id"), time.perf_counter()
         try:
-            found = _estimated(cli_estimate, asked)
+            data, found = _estimated(cli_estimate, asked)
         except Exception as error:
             print(json.dumps({"id": name, "error": f"{type(error).__name__}: {error}"[:200]}), flush=True)
             continue
         seconds = time.perf_counter() - start
-        said = {"ttft_ms": found.ttft, "tpot_ms": found.tpot, "run_ms": found.request_latency}
+        said = {"ttft_ms": found.ttft, "tpot_ms": found.tpot, "run_ms": found.request_latency, "data": data}
+        said["full"] = bool(getattr(found, "kv_cache_warning", None))
         print(json.dumps({"id": name, **said, "seconds": seconds, "backend": found.backend_version}), flush=True)
 
 
 def _estimated(estimate, asked):
-    """By measured kernels alone, or where some were not measured, with the rest modelled."""
-    for mode in ("SILICON", "HYBRID"):
+    """By measured kernels alone, or where some were not measured, with the rest modelled; which, and the estimate.
+
+    A static batch, but where the question names another mode.
+    """
+    for data in ("SILICON", "HYBRID"):
         try:
-            return estimate(mode="static", database_mode=mode, **asked)
+            return data, estimate(**{"mode": "static", **asked, "database_mode": data})
         except Exception:
-            if mode == "HYBRID":
+            if data == "HYBRID":
                 raise
     raise AssertionError
 
