@@ -87,6 +87,7 @@ def test_the_page_turns_to_other_sizes_before_the_server_answers(player):
     player.locator(".st-key-pipe_p").get_by_text("8", exact=True).click()
     until(player, lambda: canvas.get_attribute("aria-label") == before)
     player.get_by_role("radio", name="Break it").click()
+    settle(player)
     until(player, lambda: said.inner_text() == "23 of 23 ticks")
     height = canvas.bounding_box()["height"]
     player.evaluate(tell, 0)

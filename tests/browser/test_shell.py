@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.browser.conftest import arrive, press, settle, wait_for_address
+from tests.browser.conftest import arrive, press, settle, until, wait_for_address
 
 
 def wait_for_summary(page, text: str) -> None:
@@ -138,7 +138,7 @@ def test_a_prediction_is_committed_then_revealed_by_keyboard(app, open_page):
     slider.focus()
     for _ in range(15):
         page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.querySelector('input[name=live_bill_guess]').value === '15'")
+    until(page, lambda: page.locator("input[name=live_bill_guess]").first.input_value() == "15")
     wait_for_address(page, "bill_guess=15")
     slider.blur()
     press(page, "v")

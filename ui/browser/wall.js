@@ -21,7 +21,7 @@ const CALM_MS = 140; // so long nothing has grown: what arrives late is not laid
 const calm = { sizes: '', since: 0, again: 0 };
 const wall = {
   zoom: 1, low: false, screens: [], at: 0, scene: '', presenting: false, tall: null, known: '', heard: '',
-  seeks: true, laidOut: new Set(), ...ANEW, tell: () => {},
+  seeks: true, sought: 1, laidOut: new Set(), ...ANEW, tell: () => {},
 };
 
 const least = (size) => Math.min(innerWidth / size[0], innerHeight / size[1]);
@@ -159,6 +159,12 @@ function layScreens() {
   }
   const top = head.getBoundingClientRect().top;
   wall.screens = cut(parts.map(({ box }) => box), top, foot.getBoundingClientRect().top - top - AIR);
+  if (isCalm && !wall.seeks && wall.screens.length > wall.sought) {
+    // what stands on it has grown, as another puzzle's board does
+    Object.assign(wall, { seeks: true, ...ANEW });
+    scaleWall();
+    return layLater();
+  }
   const isSought = isCalm && wall.seeks;
   if (isSought) wall.laidOut.add(contentOf(parts)); // whatever a step towards the layout makes of it is laid out with it
   if (isSought && wall.screens.length > 1 && !wall.stacks) {
@@ -169,7 +175,7 @@ function layScreens() {
   }
   const room = foot.getBoundingClientRect().top - top - AIR;
   if (isSought && (tightens(parts, room) || asksAnew(parts))) return layLater();
-  if (isSought) wall.seeks = false;
+  if (isSought) Object.assign(wall, { seeks: false, sought: wall.screens.length });
   fillLast(wall.screens, parts, room);
   wall.at = Math.min(wall.at, wall.screens.length - 1);
   return showScreens(flow, parts);
