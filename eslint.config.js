@@ -6,7 +6,7 @@ import js from '@eslint/js';
 
 const KIT = join('ui', 'players', 'kit');
 const BROWSER = 'window document location innerWidth innerHeight navigator getComputedStyle matchMedia performance requestAnimationFrame setTimeout clearTimeout setInterval clearInterval '
-  + 'fetch URL BroadcastChannel Blob Image FileReader TextDecoder ResizeObserver MutationObserver CustomEvent XMLSerializer DOMMatrix CSS CSSFontFaceRule Element Event Node SVGElement atob localStorage sessionStorage history NodeFilter';
+  + 'fetch URL BroadcastChannel Blob Image FileReader TextDecoder ResizeObserver MutationObserver CustomEvent XMLSerializer DOMMatrix CSS CSSFontFaceRule Element Event Node SVGElement atob localStorage sessionStorage history NodeFilter Worker';
 
 const paths = readdirSync('ui', { recursive: true }).filter((path) => path.endsWith('.js')).map((path) => join('ui', path));
 const text = Object.fromEntries(paths.map((path) => [path, readFileSync(path, 'utf8')]));

@@ -87,8 +87,7 @@ def break_it(page: Page[Question]) -> None:
     page.controls("slip", *(["phase"] if slip in slips.PHASED else []))
     view = page.once(view_of)
     if slip in (slips.TWO_WAY, slips.HOP):
-        of_step = "prompt" if view.phase == "prefill" else "compute"
-        page.data_sheet = "link" if slip == slips.TWO_WAY else of_step
+        page.data_sheet = "link" if slip == slips.TWO_WAY else "prompt" if view.phase == "prefill" else "compute"
     with st.container(key="aside_ask"):
         page.say("break_it.ask")
     warn(page, slip in slips.OF_THE_SCENARIO)

@@ -21,7 +21,11 @@ const TALLEST = 620; // of a figure on a laptop, so that its controls stand abov
 
 // The sizes to try, best first. A longer story is drawn smaller; on a projector with a row's name and shape on one line.
 function sizesFor(board, width, present) {
-  if (present && width > 1000) return [isLong(board) ? SIZES.presentLong : SIZES.present, SIZES.presentTight, SIZES.presentTighter, SIZES.presentTightest, SIZES.presentBeside].filter(({ denseBeside }) => !denseBeside || board.rows.some(isDense));
+  if (present && width > 1000) {
+    const first = isLong(board) ? SIZES.presentLong : SIZES.present;
+    const all = [first, SIZES.presentTight, SIZES.presentTighter, SIZES.presentTightest, SIZES.presentBeside];
+    return all.filter(({ denseBeside }) => !denseBeside || board.rows.some(isDense));
+  }
   if (present && width > 700) return [SIZES.presentStill, SIZES.presentStillTight];
   if (width < 480) return [SIZES.phone];
   return [isLong(board) ? SIZES.long : SIZES.laptop, SIZES.tall];
