@@ -26,11 +26,12 @@ LONGEST_VALUE, MOST_NAMES = 4000, 300
 """Of an address's parts; what is longer is nobody's."""
 
 _COPY, _PRESSED, _OPENED = "_address", "_pressed", "_opened"
-_LEFT, _DRAWN, _PLAYED = "_left", "_drawn", "_played"
+_LEFT, _DRAWN, _PLAYED, _TOOK = "_left", "_drawn", "_played", "_took"
 
 
 def begin() -> None:
     """Read the address, at the beginning of a run of the app or of its open scene."""
+    st.session_state.pop(_TOOK, None)
     if st.session_state.pop(_PRESSED, False) and _COPY in st.session_state:
         return
     pairs = list(st.query_params.to_dict().items())[:MOST_NAMES]
@@ -164,6 +165,10 @@ def control(
 
 
 def _take(key: str, name: str, kind: Kind[Any], default: object, stem: str) -> None:
+    took: set[str] = st.session_state.setdefault(_TOOK, set())
+    if key != name and name in took:  # its twin was pressed, and the browser had not yet heard of this one's value
+        return
+    took.add(name)
     value = st.session_state[key]
     is_default = value is None or value == default
     write({name: None if is_default else kind.write(value, stem)})
