@@ -59,3 +59,15 @@ def test_a_number_in_the_address_is_read_as_its_users_write_it_or_told(name, wri
     assert app.number_input(name).value == read
     assert app.query_params.get(name) == kept
     assert bool(ignored(app)) == (kept is None)
+
+
+def test_a_press_of_a_slider_stands_against_what_its_field_had_not_yet_heard():
+    """The browser sends both: the slider as it was moved, the field as it was before the run that tells it anew."""
+    app = visit(entry("comm_cost"), bill_guess="1")
+    app.slider(key="bill_guess").set_value(5)
+    app.number_input(key="bill_guess_typed").set_value(0)
+    app.run()
+    assert app.query_params["bill_guess"] == "5"
+    assert app.slider(key="bill_guess").value == app.number_input(key="bill_guess_typed").value == 5
+    app.number_input(key="bill_guess_typed").set_value(7).run()
+    assert app.query_params["bill_guess"] == "7"
