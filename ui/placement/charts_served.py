@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from runtime.prose import said
 from ui.figures.dots import dot, key, rules
 from ui.figures.style import (
+    BOTTOM,
     PLAIN,
     RIGHT,
     Figure,
@@ -23,6 +24,8 @@ from ui.figures.style import (
 from ui.theme import Look
 
 _LINE = 34
+_KEY_PX = 46
+"""Down to where the key stands, which nothing is to be drawn through."""
 _LEAST_PX, _MOST_PX = 4, 15
 """Across: a dot of one time, and of as many as any dot stands for."""
 
@@ -60,9 +63,10 @@ def served_off(dots: Iterable[Row], lines: Iterable[Row], look: Look) -> Figure:
         (said("placement", "served.now"), palette.primary),
         (said("placement", "served.blind"), palette.ground),
     )
+    below = {"y": look.px(_KEY_PX), "y2": BOTTOM}
     layers = [
-        layer("rect", [{"ratio": 0.8, "end": 1.25}], x=x, x2="end", color=palette.hairline, opacity=0.6),
-        rules(look, "x", x, [1.0], color=palette.text),
+        layer("rect", [{"ratio": 0.8, "end": 1.25}], x=x, x2="end", color=palette.hairline, opacity=0.6, **below),
+        rules(look, "x", x, [1.0], color=palette.text, **below),
         layer("rule", labels, x=0, x2=RIGHT, y=y, strokeWidth=look.px(0.5), color=palette.hairline),
         layer("point", rows, x=x, y=y, tooltip=["told", "ratio", "count"], **circle),
         layer("text", labels, x=look.px(2), y=y, text="line", **label),
