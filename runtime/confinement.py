@@ -1,8 +1,8 @@
 """The arguments of bubblewrap for a process that runs somebody else's code, and whether it can be had here.
 
-Inside there are Python, numpy and one lab, all read-only; an empty /tmp and /dev/shm of bounded size; processes,
-network and users of its own. What it starts ends with it, and it ends with us. Nobody's rights are all it has: as
-root it becomes another user first, behind the mounts that root alone may make.
+Inside there are Python, numpy and one lab, all read-only; a /tmp and a /dev/shm of bounded size, empty but for a
+Python that stands there; processes, network and users of its own. What it starts ends with it, and it ends with us.
+Nobody's rights are all it has: as root it becomes another user first, behind the mounts that root alone may make.
 """
 
 import ctypes
@@ -78,7 +78,7 @@ def confined(command: Sequence[str], folder: Path, environment: Mapping[str, str
     own = () if is_root() else _OWN_USER
     libraries = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     told = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", **libraries, **environment}
-    mounts = (*_system(), *_python(), *_scratch(), "--ro-bind", str(folder), GIVEN, "--remount-ro", "/")
+    mounts = (*_system(), *_scratch(), *_python(), "--ro-bind", str(folder), GIVEN, "--remount-ro", "/")
     variables = [part for name, value in told.items() for part in ("--setenv", name, value)]
     outer = ("bwrap", "--die-with-parent", "--new-session", *own, *_NEW, "--clearenv", *variables, *mounts)
     inner = _AS_NOBODY if is_root() else ()
