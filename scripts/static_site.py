@@ -21,7 +21,7 @@ from scripts.terminal import BAD_INPUT
 from static_site import folder, labs, still
 from static_site.parts import PartError, Parts
 
-COPIED = ("page.js", "worker.js", "lab_worker.js")
+COPIED = ("page.js", "worker.js", "lab_worker.js", "unpack.js")
 
 
 def build(parts: Parts, out: Path) -> str:
@@ -29,15 +29,14 @@ def build(parts: Parts, out: Path) -> str:
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     folder.lay_front_end(parts, out)
-    uses = folder.lay_python(parts, out)
-    folder.compile_python(parts, out)
+    folder.lay_python(parts, out)
     folder.lay_answers(out)
     still.lay_pages(out)
     labs.lay_editor(parts, out)
     for name in COPIED:
         if (folder.BROWSER / name).is_file():
             shutil.copyfile(folder.BROWSER / name, out / name)
-    return folder.lay_list(out, uses, parts.python())
+    return folder.lay_list(out, parts.python())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

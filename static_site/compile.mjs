@@ -1,62 +1,41 @@
-// Compiles the Python of a built folder with the Pyodide that will run it. usage: node compile.mjs SITE PYODIDE
-// A wheel's sources become bytecode alone; Streamlit and the app keep theirs beside it, since Streamlit reads pages as text.
-import crypto from 'node:crypto';
-import fs from 'node:fs';
+// Compiles the Python in a folder's zips and wheels with the Pyodide that will run it: node compile.mjs SITE PYODIDE NAME...
+// What is imported becomes bytecode alone, which is held to no source. The pages and labs stay as they are written:
+// Streamlit reads the former as text, and pytest the latter.
 import { pathToFileURL } from 'node:url';
 
-const [site, pyodide] = process.argv.slice(2);
+const [site, pyodide, ...names] = process.argv.slice(2);
 const { loadPyodide } = await import(pathToFileURL(`${pyodide}/pyodide.mjs`).href);
 const python = await loadPyodide({ indexURL: `${pyodide}/` });
 python.FS.mkdirTree('/site');
-python.FS.mkdirTree('/made');
 python.FS.mount(python.FS.filesystems.NODEFS, { root: site }, '/site');
-const lockFile = `${site}/pyodide/pyodide-lock.json`;
-const lock = JSON.parse(fs.readFileSync(lockFile));
-const wheels = Object.values(lock.packages).map((row) => `pyodide/${row.file_name}`);
-python.globals.set('names', python.toPy(['streamlit.zip', 'app.zip', ...wheels]));
+python.globals.set('names', python.toPy(names));
 python.runPython(`
-import importlib.util, io, os, py_compile, sys, zipfile
-TAG, UNCHECKED = sys.implementation.cache_tag, py_compile.PycInvalidationMode.UNCHECKED_HASH
+import importlib.util, io, marshal, re, warnings, zipfile
+UNCHECKED = (0b01).to_bytes(4, "little") + bytes(8)
+AS_WRITTEN = re.compile(r"^app/(pages|labs)/|^app/streamlit_app[.]py$")
 
-def entry(name):
-    made = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-    made.compress_type, made.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-    return made
-
-def compiled(data, place):
-    with open("/made/a.py", "wb") as source:
-        source.write(data)
-    py_compile.compile("/made/a.py", "/made/a.pyc", dfile=place, doraise=True, invalidation_mode=UNCHECKED)
-    with open("/made/a.pyc", "rb") as code:
-        return code.read()
-
-def compile_in(name, root):
-    alone, out = name.endswith(".whl"), io.BytesIO()
-    with zipfile.ZipFile(name) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
+def compile_in(name):
+    out = io.BytesIO()
+    library = name.startswith("pyodide/")
+    kind, root = (zipfile.ZIP_DEFLATED, "") if library else (zipfile.ZIP_STORED, "/")
+    with zipfile.ZipFile(f"/site/{name}") as old, zipfile.ZipFile(out, "w", kind, compresslevel=9) as new:
         for one in old.namelist():
             data = old.read(one)
-            if not one.endswith(".py"):
-                new.writestr(entry(one), data)
-                continue
-            try:
-                code = compiled(data, root + one)
-            except (SyntaxError, py_compile.PyCompileError):
-                new.writestr(entry(one), data)
-                continue
-            if alone:
-                new.writestr(entry(one + "c"), code)
-            else:
-                folder, file = os.path.split(one)
-                new.writestr(entry(one), data)
-                new.writestr(entry(os.path.join(folder, "__pycache__", f"{file[:-3]}.{TAG}.pyc")), code)
-    with open(name, "wb") as file:
+            if one.endswith(".py") and not AS_WRITTEN.search(one):
+                try:
+                    code = compile(data, root + one, "exec", dont_inherit=True)
+                except (SyntaxError, ValueError):
+                    pass  # a sample of what no Python reads: it stays as it is
+                else:
+                    data, one = importlib.util.MAGIC_NUMBER + UNCHECKED + marshal.dumps(code), one + "c"
+            made = zipfile.ZipInfo(one, (1980, 1, 1, 0, 0, 0))
+            made.compress_type = kind
+            new.writestr(made, data)
+    with open(f"/site/{name}", "wb") as file:
         file.write(out.getvalue())
 
+warnings.simplefilter("ignore")
 for name in names:
-    compile_in("/site/" + name, "/app/" if name == "app.zip" else f"/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages/")
+    compile_in(name)
 `);
-for (const row of Object.values(lock.packages)) {
-  row.sha256 = crypto.createHash('sha256').update(fs.readFileSync(`${site}/pyodide/${row.file_name}`)).digest('hex');
-}
-fs.writeFileSync(lockFile, JSON.stringify(lock));
 process.exit(0);

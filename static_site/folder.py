@@ -1,15 +1,15 @@
 """The folder itself: what of each part goes where, and the list of all of it with its bytes."""
 
+import gzip
 import hashlib
 import json
 import re
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 from runtime.files import ROOT
 from static_site.parts import CORE, PartError, Parts
@@ -35,11 +35,12 @@ LEFT_OUT = re.compile(r"__pycache__|^data/checkpoints/|^experiments/.*\.png$|^ui
 NOT_IMPORTED = {
     "streamlit": r"^streamlit/(\.agents|hello|testing|static)/|\.pyi$",
     "tzdata": r"^tzdata/zoneinfo/(?!UTC|__init__)",
-    "pandas": r"/tests/",
-    "numpy": r"/tests/|/f2py/|\.a$|\.h$|\.pyi$",
-    "pyarrow": r"/(include|src|includes|tests)/|\.(pyx|pxd|pxi|h|cc)$"
+    "pandas": r"^pandas/conftest",
+    "numpy": r"/(f2py|distutils)/|_(umath|rational|operand_flag|struct_ufunc)_tests\.cpython|\.a$",
+    "pillow": r"_(webp|imagingft|imagingcms|imagingtk)\.cpython",
+    "pyarrow": r"/(include|src|includes)/|\.(pyx|pxd|pxi|cc|orig)$"
     r"|/_(dataset|parquet|dataset_parquet|orc|dataset_orc|substrait|flight|pyarrow_cpp_tests|feather|csv|json|fs|acero)\.",
-    "*": r"\.pyi$|/tests?/",
+    "*": r"\.pyi$|\.h$|/tests?/|\.dist-info/(RECORD|WHEEL|licenses|LICENSE|top_level)",
 }
 """Of a package that no page imports; what it weighs is most of pandas' tests and Arrow's own sources."""
 NOT_FETCHED = re.compile(
@@ -47,27 +48,6 @@ NOT_FETCHED = re.compile(
 )
 """Of Streamlit's front end: parts of elements that no page has. A page that used one would need its file kept."""
 NEVER_KEPT = re.compile(r"^static/js/\w*[dD]iagram|^static/media/.*(Mono|mono)|^parts\.json$|^service\.js$|\.mjs$")
-
-
-def slim(data: bytes, name: str) -> bytes:
-    """A wheel without what nobody imports."""
-    drop = re.compile(NOT_IMPORTED.get(name, NOT_IMPORTED["*"]))
-    out = BytesIO()
-    with (
-        zipfile.ZipFile(BytesIO(data)) as old,
-        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new,
-    ):
-        for entry in old.infolist():
-            if not drop.search(entry.filename):
-                new.writestr(_stamped(entry.filename), old.read(entry))
-    return out.getvalue()
-
-
-def _stamped(name: str) -> zipfile.ZipInfo:
-    """A name in a zip without the day it was made: the same parts give the same bytes."""
-    entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-    entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-    return entry
 
 
 def settings_of_tab(text: str) -> str:
@@ -97,56 +77,76 @@ def _files(path: Path) -> Iterable[Path]:
 
 
 def write_zip(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as made:
+    """Write files as they are: what is made of them is compressed whole."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as made:
         for name, data in files:
-            made.writestr(_stamped(name), data)
+            made.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data)
 
 
-def unpacked(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
+def write_pack(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    """Write what a tab unpacks by one call: a line of names and lengths, then all of it, compressed as one.
+
+    A browser decompresses gzip by itself, many times as fast as Python does in it, and files that are alike
+    take a third less than each alone.
+    """
+    listed = sorted(files, key=lambda one: (Path(one[0]).suffix, one[0]))  # like beside like
+    head = json.dumps([[name, len(data)] for name, data in listed], separators=(",", ":"))
+    whole = b"".join((head.encode(), b"\n", *(data for _, data in listed)))
+    path.write_bytes(gzip.compress(whole, 9, mtime=0))
+
+
+def imported(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
     """The files of a wheel that are imported."""
-    drop = re.compile(NOT_IMPORTED.get(name, NOT_IMPORTED["*"]))
+    drop, always = re.compile(NOT_IMPORTED.get(name, "^$")), re.compile(NOT_IMPORTED["*"])
     with zipfile.ZipFile(BytesIO(data)) as wheel:
         for entry in wheel.namelist():
-            if not drop.search(entry):
+            if not (entry.endswith("/") or drop.search(entry) or always.search(entry)):
                 yield entry, wheel.read(entry)
 
 
-def lay_python(parts: Parts, out: Path) -> dict[str, list[str]]:
-    """Put Pyodide, its packages and ours in place; the names of the packages, by when they are wanted."""
+def lay_python(parts: Parts, out: Path) -> None:
+    """Put Pyodide in place, and what it imports as packs, by when they are wanted."""
     folder = out / "pyodide"
     folder.mkdir(parents=True)
     source = parts.pyodide()
     for name in CORE[:-1]:
         shutil.copyfile(source / name, folder / name)
-    lock = parts.lock()
-    kept: dict[str, Any] = {}
+    site = f"lib/python{parts.python()}/site-packages/"
 
-    def keep(name: str, file: str, data: bytes, row: Mapping[str, Any]) -> None:
-        (folder / file).write_bytes(data)
-        kept[name] = {**row, "file_name": file, "sha256": hashlib.sha256(data).hexdigest()}
+    def own(*names: str) -> Iterator[tuple[str, bytes]]:
+        for name in names:
+            yield from ((site + at, data) for at, data in imported(parts.own(name)[1], name))
 
-    names = list(parts.wanted["from_pyodide"])
+    def wheels(*files: str) -> Iterator[tuple[str, bytes]]:
+        for file in files:
+            yield from ((site + at, data) for at, data in imported(parts.wheel(file), file.split("-")[0]))
+
     mine = f"cp{parts.python().replace('.', '')}"
     pandas = [file for file in parts.of("figures") if mine in file]
-    names += [] if pandas else ["pandas"]  # of a distribution for another Python: its own
-    for name in names:
-        file, data = parts.own(name)
-        row = lock["packages"][name]
-        kept_names = {*names, "pandas"}
-        keep(name, file, slim(data, name), {**row, "depends": [one for one in row["depends"] if one in kept_names]})
-    for file in [*pandas, *parts.of("lab")]:
-        name, version = file.split("-")[:2]
-        needs = {"pandas": ["numpy", "python-dateutil"], "pytest": ["pluggy", "iniconfig", "pygments"]}
-        row = {"name": name, "version": version, "install_dir": "site", "package_type": "package", "imports": [],
-               "depends": needs.get(name, []), "unvendored_tests": False, "shared_library": False}  # fmt: skip
-        keep(name, file, slim(parts.wheel(file), name), row)
-    (folder / "pyodide-lock.json").write_text(json.dumps({"info": lock["info"], "packages": kept}))
-    write_zip(
-        out / "streamlit.zip",
-        (one for file in parts.of("app") for one in unpacked(parts.wheel(file), file.split("-")[0])),
+    # of a distribution for another Python: its own
+    figures = [*own("pyodide-unix-timezones", *([] if pandas else ["pandas"])), *wheels(*pandas)]
+    first = [*own("numpy", "pillow", "python-dateutil", "six"), *wheels(*parts.of("app"))]
+    ours = [(f"app/{name}", data) for name, data in our_files()]
+    files = {"first": [*first, *ours], "figures": figures, "lab": [*wheels(*parts.of("lab"))]}
+    for name, held in files.items():
+        write_zip(out / f"{name}.zip", held)
+    lock = parts.lock()
+    arrow, data = parts.own("pyarrow")
+    write_zip(folder / arrow, imported(data, "pyarrow"))
+    compile_python(
+        parts, out, [*(f"{name}.zip" for name in files), "pyodide/python_stdlib.zip", f"pyodide/{arrow}"]
     )
-    write_zip(out / "app.zip", our_files())
-    return {"first": ["numpy", "pillow"], "figures": ["pandas", "pyarrow"], "lab": ["numpy", "pytest"]}
+    # one library of it is linked to another, which Pyodide does as it loads a package, and an import alone does not
+    row = {
+        **lock["packages"]["pyarrow"],
+        "depends": [],
+        "sha256": hashlib.sha256((folder / arrow).read_bytes()).hexdigest(),
+    }
+    (folder / "pyodide-lock.json").write_text(json.dumps({"info": lock["info"], "packages": {"pyarrow": row}}))
+    for name in files:
+        with zipfile.ZipFile(out / f"{name}.zip") as made:
+            write_pack(out / f"{name}.pack", ((one, made.read(one)) for one in made.namelist()))
+        (out / f"{name}.zip").unlink()
 
 
 def lay_front_end(parts: Parts, out: Path) -> None:
@@ -170,41 +170,32 @@ def lay_answers(out: Path) -> None:
     (out / "_stcore/host-config").write_text(json.dumps(host))
 
 
-def compile_python(parts: Parts, out: Path) -> None:
-    """Compile what is imported with the tab's own Python, in Node: half of the time that the first page takes."""
+def compile_python(parts: Parts, out: Path, names: Iterable[str]) -> None:
+    """Compile the Python in zips with the tab's own Python, in Node: a tab compiles nothing that it imports."""
     script = BROWSER.parent / "compile.mjs"
     done = subprocess.run(
-        ["node", str(script), str(out.resolve()), str(parts.pyodide().resolve())],
+        ["node", str(script), str(out.resolve()), str(parts.pyodide().resolve()), *names],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
         raise PartError(f"compiling failed:\n{(done.stderr or done.stdout)[:300]} … {done.stderr[-300:]}")
 
 
-def lay_list(out: Path, uses: Mapping[str, list[str]], python: str) -> str:
+def lay_list(out: Path, python: str) -> str:
     """Write the list of all files, and the service worker that keeps them; the version, a hash of everything."""
     files = sorted(str(one.relative_to(out)).replace("\\", "/") for one in out.rglob("*") if one.is_file())
     whole = hashlib.sha256()
     for name in files:
         whole.update(name.encode() + hashlib.sha256((out / name).read_bytes()).digest())
     version = whole.hexdigest()[:16]
-    lock = json.loads((out / "pyodide/pyodide-lock.json").read_text())["packages"]
-
-    def needed(names: Iterable[str]) -> set[str]:
-        return set().union(*({name} | needed(lock[name]["depends"]) for name in names))
-
-    def size(names: Iterable[str]) -> int:
-        return sum((out / "pyodide" / lock[name]["file_name"]).stat().st_size for name in names)
-
-    core = ["pyodide/" + name for name in CORE if not name.endswith((".mjs", "pyodide.js", "asm.js"))]
+    core = ("pyodide/pyodide.asm.wasm", "pyodide/python_stdlib.zip", "pyodide/pyodide-lock.json", "first.pack")
     listed = {
         "version": version,
         "python": python,
-        **uses,
-        "core_bytes": sum((out / name).stat().st_size for name in [*core, "streamlit.zip", "app.zip"]),
         "bytes": {
-            "first": size(needed(uses["first"])),
-            "figures": size(needed(uses["figures"]) - needed(uses["first"])),
+            "first": sum((out / name).stat().st_size for name in core),
+            "figures": sum(one.stat().st_size for one in (out / "figures.pack", *out.glob("pyodide/*.whl"))),
+            "machine": (out / core[0]).stat().st_size,
         },
         "files": [name for name in files if not NEVER_KEPT.search(name)] + ["parts.json"],
     }

@@ -18,6 +18,7 @@ STYLE = f"""
 #still h1 {{ font: 500 2.1rem/1.18 "Source Serif", Georgia, serif; letter-spacing: -0.01em; padding: 0; }}
 #still svg {{ width: 245px; height: 140px; margin: 0 2.5rem 1rem 0; }}
 #still progress {{ display: block; width: min(24rem, 100%); height: 4px; margin-top: 0.4rem; }}
+#still ~ #root {{ visibility: hidden; }}
 #still .dark {{ display: none; }}
 @media (prefers-color-scheme: dark) {{
   #still {{ background: {DARK.ground}; color: {DARK.text}; }}

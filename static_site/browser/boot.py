@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
@@ -77,6 +77,7 @@ async def start() -> None:
 
 def import_figures() -> None:
     """Import what draws figures, once what it is made of has been loaded."""
+    invalidate_caches()
     import_module("ui.figures.prediction")
 
 

@@ -1,6 +1,6 @@
 // Python for a lab's tests, in a worker of its own that the page may end at any time.
 
-importScripts('./pyodide/pyodide.js');
+importScripts('./pyodide/pyodide.js', './unpack.js');
 
 // A learner's code may take so much memory and no more: past it Python has a MemoryError, and the page keeps its own.
 const PAGE_BYTES = 65536;
@@ -12,9 +12,9 @@ WebAssembly.Memory.prototype.grow = function bounded(pages) {
 };
 
 const ready = (async () => {
-  const parts = await (await fetch('./parts.json')).json();
-  const pyodide = await loadPyodide({ indexURL: './pyodide/', packages: parts.lab, stdout: () => {}, stderr: () => {} });
-  pyodide.unpackArchive(await (await fetch('./app.zip')).arrayBuffer(), 'zip', { extractDir: '/app' });
+  const packs = ['first', 'lab'].map((name) => fetch(`./${name}.pack`));
+  const pyodide = await loadPyodide({ indexURL: './pyodide/', stdout: () => {}, stderr: () => {} });
+  for (const one of packs) await unpack(pyodide.FS, (await one).body);
   pyodide.runPython("import os, sys; os.chdir('/app'); sys.path[:0] = ['/app', '/app/static_site/browser']");
   return pyodide.pyimport('lab_judge');
 })();

@@ -1,7 +1,7 @@
 // Python's side of the page: loads Pyodide and the app from this folder, and passes messages on.
-// parts.json says what there is, in which order it is wanted and how many bytes it has.
+// parts.json says how many bytes that takes.
 
-importScripts('./pyodide/pyodide.js');
+importScripts('./pyodide/pyodide.js', './unpack.js');
 
 const began = performance.now();
 const tell = (message, moved = []) => postMessage(message, moved);
@@ -10,31 +10,41 @@ const waiting = [];
 let python = null;
 let loaded = 0;
 let wanted = 0;
+let machine = 0;
 
 let drew = null;
 const drawn = new Promise((go) => { drew = go; });
 
 onmessage = ({ data }) => { if (data.is === 'drawn') drew(); else if (python) python(data); else waiting.push(data); };
 
-// Every file that is fetched is counted as it comes: the page shows bytes, and no guess.
+// Every file that is fetched is counted as it comes: the page shows bytes, and no guess. Machine code is counted whole:
+// a browser keeps what it made of it only for the answer itself. The page is told a few times a second.
+const TELLS_MS = 200;
+let told = 0;
+const count = (bytes) => {
+  loaded += bytes;
+  if (performance.now() - told < TELLS_MS) return;
+  told = performance.now();
+  tell({ is: 'bytes', loaded, wanted });
+};
 const fetched = self.fetch.bind(self);
 self.fetch = async (...asked) => {
   const answer = await fetched(...asked);
   if (!answer.body) return answer;
+  if (answer.url.endsWith('.wasm')) { count(machine); return answer; }
   const counter = new TransformStream({
     transform(chunk, out) {
-      loaded += chunk.byteLength;
-      tell({ is: 'bytes', loaded, wanted });
+      count(chunk.byteLength);
       out.enqueue(chunk);
     },
   });
   return new Response(answer.body.pipeThrough(counter), { status: answer.status, headers: answer.headers });
 };
 
-const bytes = async (name) => {
-  const answer = await fetch(name);
+const pack = async (name) => {
+  const answer = await fetch(`./${name}.pack`);
   if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
-  return answer.arrayBuffer();
+  return answer.body;
 };
 
 const answered = async (boot, { number, method, path, headers, body }) => {
@@ -53,13 +63,12 @@ const answered = async (boot, { number, method, path, headers, body }) => {
 const begin = async () => {
   const parts = await (await fetched('./parts.json')).json();
   const first = decodeURIComponent(self.location.hash.slice(1)) === 'first';
-  const now = first ? parts.first : [...parts.first, ...parts.figures];
-  wanted = parts.core_bytes + parts.bytes.first + (first ? 0 : parts.bytes.figures);
-  const zips = [bytes('./streamlit.zip'), bytes('./app.zip')];
-  const packages = now.filter((name) => !name.endsWith('.zip'));
+  machine = parts.bytes.machine;
+  wanted = parts.bytes.first + (first ? 0 : parts.bytes.figures);
+  const packs = (first ? ['first'] : ['first', 'figures']).map(pack);
   const pyodide = await loadPyodide({
     indexURL: './pyodide/',
-    packages,
+    packages: first ? [] : ['pyarrow'],
     env: {
       HOME: '/home/pyodide',
       PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION: 'python',
@@ -68,9 +77,7 @@ const begin = async () => {
     stderr: (text) => tell({ is: 'log', text, bad: true }),
   });
   mark('python');
-  for (const [zip, into] of [[zips[0], '/lib/python3.12/site-packages'], [zips[1], '/app']]) {
-    pyodide.unpackArchive(await zip, 'zip', { extractDir: into.replace('3.12', parts.python) });
-  }
+  for (const one of packs) await unpack(pyodide.FS, await one);
   mark('unpacked');
   const copied = (proxy) => { const view = proxy.getBuffer('u8'); const copy = view.data.slice(); view.release(); return copy; };
   pyodide.registerJsModule('tab', {
@@ -88,13 +95,13 @@ const begin = async () => {
     else if (message.is === 'ask') answered(boot, message);
     else if (message.is === 'memory') tell({ is: 'log', text: `memory ${pyodide._module.HEAP8.length}` });
   };
-  if (first) await figuresLater(pyodide, boot, parts);
+  if (first) await figuresLater(pyodide, boot);
   else waiting.splice(0).forEach(python);
   mark('whole');
 };
 
 // The first page has no figures: it is answered first, and what comes meanwhile waits for what draws them.
-const figuresLater = async (pyodide, boot, parts) => {
+const figuresLater = async (pyodide, boot) => {
   const pass = python;
   python = null;
   let runs = 0;
@@ -105,7 +112,7 @@ const figuresLater = async (pyodide, boot, parts) => {
   }
   // the page has the processor and the wire to itself until it stands; one that is never drawn is not waited for
   await Promise.race([drawn, new Promise((go) => setTimeout(go, 10000))]);
-  await pyodide.loadPackage(parts.figures);
+  await Promise.all([pack('figures').then((packed) => unpack(pyodide.FS, packed)), pyodide.loadPackage('pyarrow')]);
   boot.import_figures();
   python = pass;
   waiting.splice(0).forEach(python);

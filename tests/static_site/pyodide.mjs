@@ -3,6 +3,7 @@
 // program prints.
 import fs from 'node:fs';
 import os from 'node:os';
+import { Readable } from 'node:stream';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -10,18 +11,19 @@ const [site, program, ...given] = process.argv.slice(2);
 // Pyodide's scripts are no modules, whatever the package.json above the folder says
 const copy = fs.mkdtempSync(path.join(os.tmpdir(), 'shardlab-pyodide-'));
 fs.cpSync(path.join(site, 'pyodide'), copy, { recursive: true });
+fs.copyFileSync(path.join(site, 'unpack.js'), path.join(copy, 'unpack.cjs'));
 let status = 1;
 try {
-  const parts = JSON.parse(fs.readFileSync(path.join(site, 'parts.json')));
   const { loadPyodide } = await import(pathToFileURL(path.join(copy, 'pyodide.mjs')).href);
   const python = await loadPyodide({
-    indexURL: `${copy}/`, packages: [...parts.first, ...parts.figures, ...parts.lab], args: [], stdout: console.log, stderr: console.error,
+    indexURL: `${copy}/`, packages: ['pyarrow'], args: [], stdout: console.log, stderr: console.error,
     env: {
       HOME: '/home/pyodide', PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION: 'python',
     },
   });
-  for (const [zip, into] of [['streamlit.zip', `/lib/python${parts.python}/site-packages`], ['app.zip', '/app']]) {
-    python.unpackArchive(new Uint8Array(fs.readFileSync(path.join(site, zip))), 'zip', { extractDir: into });
+  await import(pathToFileURL(path.join(copy, 'unpack.cjs')).href);
+  for (const name of ['first', 'figures', 'lab']) {
+    await globalThis.unpack(python.FS, Readable.toWeb(fs.createReadStream(path.join(site, `${name}.pack`))));
   }
   for (const [at, folder] of [['/site', site], ['/program', path.dirname(program)]]) {
     python.FS.mkdirTree(at);

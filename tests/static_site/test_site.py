@@ -19,9 +19,9 @@ pytestmark = pytest.mark.slow
 def test_the_list_names_every_file_that_is_kept_and_their_bytes(site):
     parts = json.loads((site / "parts.json").read_text())
     assert all((site / name).is_file() for name in parts["files"])
-    first = parts["core_bytes"] + parts["bytes"]["first"]
-    assert first < 30e6, "zips and wheels as they are, and the machine code that a host packs to less than half"
-    assert first + parts["bytes"]["figures"] < 47e6
+    first = parts["bytes"]["first"]
+    assert first < 26e6, "packs as they are, and the machine code that a host packs to less than half"
+    assert first + parts["bytes"]["figures"] < 42e6
 
 
 def test_no_page_of_the_folder_names_another_host(site):
