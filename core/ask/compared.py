@@ -7,6 +7,7 @@ from core.ask.reading import Asked
 from core.ask.sums import Lines, given
 from core.catalog import link as find_link
 from core.errors import Remark, remark
+from core.evidence.slower import timed_slower
 from core.models.parameters import active_parameters, total_parameters
 from core.placement.layout import Layout
 from core.placement.plan import Plan, judge
@@ -26,7 +27,9 @@ def tp_slower(asked: Asked) -> Lines:
     fewer, more = _two_sizes(asked)
     question = _large_enough(asked, more).question()
     plans = [judge(question, Layout(size)) for size in (fewer, more)]
-    lines = [_divided(plan) for plan in plans]
+    timed = timed_slower(asked.model, asked.gpu, more, question.demand.concurrency)
+    lines = [] if timed is None else [remark("ask.timed_slower", pair=timed, model=asked.model, gpu=asked.gpu)]
+    lines += [_divided(plan) for plan in plans]
     if any(plan.timing is None for plan in plans):
         return [*lines, remark("ask.cannot_compare", fewer=fewer, more=more)]
     few, many = (plan.timing for plan in plans)

@@ -5,6 +5,7 @@ from math import isinf
 from core.catalog import GPUS
 from core.collectives.across import FAR, HELD
 from core.errors import Remark, remark
+from core.evidence.slower import timed_slower
 from core.placement.plan import Plan, Question
 from core.placement.planner import WITHIN_ERROR, Placement
 from core.placement.shortlist import is_split_of
@@ -32,9 +33,19 @@ def answer(placement: Placement) -> list[Remark]:
     """What is taken, with its reasons; what is short of fitting where nothing does."""
     if placement.taken is None:
         return nothing_fits(placement)
-    beside = (_idle, _shared_out, _tp_or_replicas, _across_nodes)
+    beside = (_timed_slower, _idle, _shared_out, _tp_or_replicas, _across_nodes)
     reasons = [_choice(placement), *(reason(placement, placement.taken) for reason in beside)]
     return [reason for reason in reasons if reason is not None]
+
+
+def _timed_slower(placement: Placement, chosen: Plan) -> Remark | None:
+    """A published pair of times in which so many ranks were slower than fewer."""
+    question, layout = placement.question, chosen.layout
+    held = question.demand.concurrency / layout.attention_copies
+    pair = timed_slower(question.model, question.cluster.gpu, layout.tp_size, held)
+    if pair is None or question.efficiency is not None:
+        return None
+    return remark("placement.timed_slower", pair=pair, model=question.model, gpu=question.cluster.gpu)
 
 
 def _idle(placement: Placement, chosen: Plan) -> Remark | None:
