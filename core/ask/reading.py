@@ -25,25 +25,31 @@ USUAL_MODEL, USUAL_GPU, USUAL_GPUS, MOST_GPUS = "llama-3.1-70b", "h100-sxm", 8, 
 NEAR = 0.08
 """A size is stood for by a model that is called by it, or whose parameters come this close."""
 _SPLIT = re.compile(r"[^\w.+]+|_")
-_NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
-_COUNT = rf"(\d{{1,4}}|{'|'.join(_NUMBERS)}|a|single)"
+_NUMBERS = (
+    ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    ("un", "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez", "once", "doce"),
+)
+_ONE = ("a", "single", "una", "uno")
+_COUNT = rf"(\d{{1,4}}|{'|'.join(word for words in (*_NUMBERS, _ONE) for word in words)})"
 _TP = re.compile(r"(?:\btp|tensor[- ]parallel(?:ism)?(?:[- ]size)?)[ =:(of-]{0,5}(\d{1,3})\b")
 _PP = re.compile(r"(?:\bpp|pipeline[- ]parallel(?:ism)?(?:[- ]size)?)[ =:(of-]{0,5}(\d{1,3})\b")
 _BESIDE = re.compile(rf"\b{_COUNT} gpus?\b.{{0,40}}\bthan\b.{{0,10}}?\b{_COUNT}(?: gpus?\b)?")
 """`2 GPUs are slower than one`."""
-_NODES = re.compile(rf"\b{_COUNT}[ -](?:nodes?|machines?|servers?|hosts?|boxes)\b")
+_MACHINES = r"(?:nodes?|machines?|servers?|hosts?|boxes|nodos?|máquinas?|servidor(?:es)?)"
+_NODES = re.compile(rf"\b{_COUNT}[ -]{_MACHINES}\b")
 _EACH = re.compile(
-    rf"\b(?:nodes?|machines?|servers?|hosts?|boxes) (?:of|with|x|having) {_COUNT}\b"
-    rf"|\b{_COUNT} (?:\w+ )?(?:each|per node)\b"
+    rf"\b{_MACHINES} (?:of|with|x|having|de|con) {_COUNT}\b(?! ?g(?:be|b|bit|bps|ig)\b)"
+    rf"|\b{_COUNT} (?:\w+ )?(?:each|per node|cada uno|por nodo)\b"
 )
-_GPU_COUNT = re.compile(rf"\b{_COUNT}[ -]?(?:x|×)?[ -]?(?:gpus?|cards?)\b")
+_GPU_COUNT = re.compile(rf"\b{_COUNT}[ -]?(?:x|×)?[ -]?(?:gpus?|cards?|tarjetas?)\b")
 _BEFORE = re.compile(rf"\b{_COUNT} ?(?:x|×|\*)? ?(?:nvidia |amd |tesla |rtx |geforce |instinct )*$")
 _TOKENS = re.compile(
-    r"\b(\d{1,7}(?:[.,]\d{1,3})?) ?(k|m)?[ -]?(?:tokens?|context|ctx|prompts?|sequence|in\b)"
-    r"|(?:context|ctx|prompts?|max[-_ ]model[-_ ]len|length)[ =:of-]{0,6}(\d{1,7}(?:[.,]\d{1,3})?) ?(k|m)?\b"
+    r"\b(\d{1,7}(?:[.,]\d{1,3})?) ?(k|m)?(?: de)?[ -]?(?:tokens?|contexto?|ctx|prompts?|sequence|in\b)"
+    r"|(?:context|ctx|prompts?|max[-_ ]model[-_ ]len|length)[ =:ofde-]{0,6}(\d{1,7}(?:[.,]\d{1,3})?) ?(k|m)?\b"
 )
 _AT_ONCE = re.compile(
-    rf"\b{_COUNT} ?(?:concurrent )?(?:users?|requests?|sequences|streams|chats|clients|sessions)\b"
+    rf"\b{_COUNT} ?(?:concurrent )?(?:users?|requests?|sequences|streams|chats|clients|sessions|usuarios?"
+    r"|peticiones|secuencias|sesiones)\b"
 )
 _GLUED = re.compile(r"\b(\d{1,4}) ?[x×*] ?(?=[a-z0-9])(?!\d{1,3}b\b)")
 """`8xH200`, but not `8x7B`."""
@@ -93,6 +99,11 @@ class Asked:
     @property
     def gpus(self) -> int:
         return self.gpus_per_node * self.nodes
+
+    @property
+    def named(self) -> bool:
+        """Whether a model and a GPU were said: together they ask how to serve the one on the other."""
+        return self.model_is != "usual" and "gpu" not in self.usual
 
     @property
     def width(self) -> str:
@@ -216,7 +227,8 @@ def _makers() -> tuple[str, ...]:
 
 
 def _number(word: str) -> int:
-    return _NUMBERS.index(word) + 1 if word in _NUMBERS else 1 if word in ("a", "single") else whole(word)
+    in_words = next((words.index(word) + 1 for words in _NUMBERS if word in words), 1 if word in _ONE else None)
+    return whole(word) if in_words is None else in_words
 
 
 def _count(pattern: re.Pattern[str], text: str) -> int | None:

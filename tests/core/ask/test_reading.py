@@ -60,11 +60,50 @@ def test_what_is_not_said_is_named_as_usual():
         ("--max-model-len 131072", "context_tokens", 131072),
         ("8192 tokens", "context_tokens", 8192),
         ("64 users", "at_once", 64),
+        ("64 usuarios", "at_once", 64),
+        ("32k de contexto", "context_tokens", 32768),
+        ("un prompt de 16k", "context_tokens", 16384),
         ("a 70B model", "context_tokens", None),
     ],
 )
 def test_sizes_widths_and_lengths_are_read(text, field, value):
     assert getattr(read_question(text), field) == value
+
+
+IN_SPANISH = {
+    "Seis A6000 y Llama 3.1 70B: ¿qué TP?": ("which_tp", "a6000", 6, 1),
+    "CodeLlama 13B en 4 A100: ¿por qué TP=4 no es más rápido que TP=2?": ("tp_slower", "a100-80gb-sxm", 4, 1),
+    "¿Cabe Llama 3.1 70B en 4 A100 con 32k de contexto?": ("fits_context", "a100-80gb-sxm", 4, 1),
+    "Llama 3.1 70B en dos nodos de 8 H100: ¿PP entre los nodos o TP?": ("pp_over_nodes", "h100-sxm", 8, 2),
+    "8 × B200, DeepSeek-V4-Flash: ¿TP=8 o DP=8?": ("tp_or_dp", "b200-sxm", 8, 1),
+    "TP=2 en dos RTX PRO 6000 se queda parado tras el init": ("hang_p2p", "rtx-pro-6000", 2, 1),
+    "¿Cuántas GPU necesito para Llama 3.1 405B en fp8?": ("how_many_gpus", "h100-sxm", 8, 1),
+    "¿Cuántos usuarios caben a la vez en 8 H100 con 8k de contexto?": ("users", "h100-sxm", 8, 1),
+    "¿Cuánto ocupa la caché KV por token de Qwen3-32B?": ("kv_tokens", "h100-sxm", 8, 1),
+    "¿Por qué no puedo usar TP=3 con Llama 3 8B?": ("heads", "h100-sxm", 8, 1),
+    "¿Conviene TP entre dos nodos con 10 GbE?": ("tp_over_nodes", "h100-sxm", 8, 2),
+    "¿Hace falta NVLink para TP=2 en dos 3090?": ("need_nvlink", "rtx-3090", 2, 1),
+    "¿Cuántos tokens por segundo dará Llama 3.1 70B en 4 H100?": ("tokens_per_s", "h100-sxm", 4, 1),
+    "¿Por qué tarda tanto el primer token en 8 H100?": ("first_token", "h100-sxm", 8, 1),
+    "¿FP8 es más rápido que BF16 en 4 H100?": ("width_speed", "h100-sxm", 4, 1),
+    "TP=2 espera para siempre, NCCL usa la interfaz lo": ("hang_interface", "h100-sxm", 8, 1),
+    "vLLM se cuelga al arrancar con tensor-parallel-size 2": ("hang", "h100-sxm", 8, 1),
+    "¿Dos réplicas con TP=4 o una con TP=8?": ("replicas_or_tp", "h100-sxm", 8, 1),
+    "Se queda sin memoria al cargar Llama 3 70B en 2 A100": ("oom", "a100-80gb-sxm", 2, 1),
+}
+
+
+@each(("text", "told"), IN_SPANISH.items())
+def test_a_question_in_spanish_is_read_as_one_in_english(text, told):
+    asked = read_question(text)
+    assert (recognised(text)[0], asked.gpu.key, asked.gpus_per_node, asked.nodes) == told
+
+
+def test_the_speed_of_a_network_is_no_number_of_gpus():
+    """`two nodes with 10 GbE` are nodes of eight, as usual."""
+    assert read_question("TP over two nodes with 10 GbE").gpus_per_node == 8
+    assert read_question("dos nodos con 10 GbE").gpus_per_node == 8
+    assert read_question("two nodes with 4 GPUs and 10 GbE").gpus_per_node == 4
 
 
 @each(("text", "key"), [("10 GbE", "ethernet-10g"), ("over InfiniBand", "ib-ndr"), ("100 GbE", "ethernet-100g")])
