@@ -1,6 +1,6 @@
 """What `shardlab plan` prints for people: the answer and its command, every plan, and what was assumed."""
 
-from core.errors import Remark
+from core.errors import Remark, once
 from core.placement.assumed import assumed
 from core.placement.engine_words import unsaid
 from core.placement.pairing import pairing
@@ -32,7 +32,7 @@ def print_placement(placement: Placement, engine: Engine, seen: Topology | None,
         print()
     _print_plans(placement)
     print("\nAssumed")
-    print("\n".join(f"  {worded(one)}" for one in (*assumed(question), *grounds(placement))))
+    print("\n".join(f"  {worded(one)}" for one in once((*assumed(question), *grounds(placement)))))
 
 
 def against(question: Question, plan: Plan, engine: Engine) -> list[str]:

@@ -11,7 +11,7 @@ from core.models.kv_cache import kept_tokens, kv_bytes_per_token, state_bytes_pe
 from core.models.parameters import total_parameters
 from core.placement.plan import Question
 from core.placement.preflight_checks import ENGINE_NAMES
-from core.placement.trace import targets
+from core.placement.trace import links_of, targets
 from core.specs import GpuSpec, ModelSpec
 
 
@@ -49,8 +49,7 @@ def assumed(question: Question) -> list[Remark]:
     draft = remark("placement.draft" if demand.draft_tokens else "placement.no_draft", demand=demand)
     parts.append(remark("placement.assumed_requests", demand=demand, prefix=prefix, draft=draft))
     parts.append(remark("placement.assumed_memory", budget=question.budget))
-    between = remark("placement.links_between", cluster=cluster) if cluster.nodes > 1 else None
-    parts.append(remark("placement.links", cluster=cluster, between=between))
+    parts.append(links_of(cluster))
     parts.append(_loop(question))
     return [*parts, _judged(question), *held_to(question.cluster.gpu, question.model), *_band(question)]
 

@@ -6,6 +6,7 @@ from core.catalog import GPUS
 from core.collectives.across import FAR, HELD
 from core.errors import Remark, remark
 from core.evidence.slower import timed_slower
+from core.placement.cluster import ClusterSpec
 from core.placement.plan import Plan, Question
 from core.placement.planner import WITHIN_ERROR, Placement
 from core.placement.shortlist import is_split_of
@@ -74,8 +75,15 @@ def _links(question: Question) -> Remark:
     """What the ranks talk over; it was chosen for the GPU where nobody said it."""
     cluster = question.cluster
     odd = cluster.link.family == "nvlink" and not cluster.gpu.nvlink
+    return links_of(cluster, "placement.links_doubted" if odd else "placement.links")
+
+
+def links_of(cluster: ClusterSpec, code: str = "placement.links") -> Remark:
+    """What joins its GPUs: the link of a node, nearer GPUs by another way, nodes by a network."""
+    ways = tuple(remark("placement.links_way", gpus=size, link=link) for size, link in cluster.nearer)
+    near = remark("placement.links_near", ways=ways) if ways else None
     between = remark("placement.links_between", cluster=cluster) if cluster.nodes > 1 else None
-    return remark("placement.links_doubted" if odd else "placement.links", cluster=cluster, between=between)
+    return remark(code, cluster=cluster, near=near, between=between)
 
 
 def _minimum(placement: Placement) -> Remark:

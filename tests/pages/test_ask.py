@@ -100,7 +100,9 @@ def test_a_kind_that_was_picked_counts_for_words_that_may_be_of_it_alone():
     assert answer_to(Question("a 7B model: which TP?"), Scenario()).asked.model.key != Scenario().model
 
 
-@pytest.mark.parametrize("words", ["<script>alert(1)</script>", "tp=" * 600, "$x$ **b** TP=3 why", "\x00", "9" * 1900])
+@pytest.mark.parametrize(
+    "words", ["<script>alert(1)</script>", "tp=" * 600, "$x$ **b** TP=3 why", "\x00", "9" * 999]
+)
 def test_any_words_are_answered_or_not_known(words):
     app = visit(ASK, ask_words=words)
     assert not app.exception

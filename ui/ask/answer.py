@@ -39,10 +39,10 @@ def answer_to(question: Question, scenario: Scenario) -> Answered | None:
     said = read_question(words)
     if words and not recognised(words, said.named):
         return Answered("", said, None)
-    given = {"model": scenario.model} if said.model_is == "usual" else {}
-    given |= {"gpu": scenario.gpu} if "gpu" in said.usual else {}
+    model = scenario.model if said.model_is == "usual" else None
+    gpu = scenario.gpu if "gpu" in said.usual else None
     picked = question.kind if not words or question.kind in recognised(words) else ""
-    return answered(read_question(words, **given), picked)
+    return answered(read_question(words, model, gpu), picked)
 
 
 def way(link: Link) -> tuple[str, str, Mapping[str, str]]:

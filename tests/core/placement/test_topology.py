@@ -9,12 +9,17 @@ import time
 
 import pytest
 
-from core.catalog import gpu
+from core.catalog import gpu, model
 from core.errors import OutOfRangeError, UnreadableTextError
 from core.placement.cluster import seen_cluster, usual_cluster
+from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.pairing import engine_gpus, pairing
+from core.placement.plan import Question
+from core.placement.planner import place
+from core.placement.rank_memory import measured_budget
 from core.placement.topology import read_topology
+from core.placement.trace import grounds
 from runtime.prose import worded
 
 LEGEND = """
@@ -30,8 +35,8 @@ def table(ways: list[list[str]], nics: list[str] | None = None, nic_ways: list[l
     """A printed table of GPUs, and NICs after them."""
     names = [f"GPU{place}" for place in range(len(ways))]
     lines = ["\t" + gap.join([*names, *(nics or []), "CPU Affinity", "NUMA Affinity"])]
-    for place, row in enumerate(ways):
-        lines.append(gap.join([names[place], *row, *((nic_ways or [[]] * len(ways))[place]), "0-63", "0"]))
+    for at, row in enumerate(ways):
+        lines.append(gap.join([names[at], *row, *((nic_ways or [[]] * len(ways))[at]), "0-63", "0"]))
     return "\n".join(lines) + "\n" + LEGEND
 
 
@@ -406,3 +411,52 @@ def test_which_gpus_go_together_is_said_where_not_all_are_as_near():
     alike = read_topology(TWO_SOCKETS.replace("SYS", "PIX"))
     assert pairing(alike, Layout(2, 1, 2), gpu("l40s")) is None
     assert "HIP_VISIBLE_DEVICES" in worded(pairing(seen, Layout(2, 1, 2), gpu("mi300x")))
+
+
+def mixed(gpus: int, *ways: tuple[int, str]) -> str:
+    """A machine whose neighbours in twos, fours and so on are joined by these ways."""
+    return table(
+        [
+            ["X" if a == b else next(way for size, way in ways if a // size == b // size) for b in range(gpus)]
+            for a in range(gpus)
+        ]
+    )
+
+
+def test_a_group_is_priced_by_the_way_that_its_own_gpus_are_apart():
+    """Two behind a switch, four at a socket, eight over both: each larger group is slower, and the last crosses."""
+    cluster = usual_cluster(gpu("l40s"), 8)
+    seen = seen_cluster(cluster, read_topology(mixed(8, (2, "PIX"), (4, "NODE"), (8, "SYS"))))
+    whole = seen_cluster(cluster, read_topology(mixed(8, (8, "SYS"))))
+    assert [size for size, _ in seen.nearer] == [2, 4]
+    names = [seen.slowest_link(ranks).name for ranks in (2, 4, 8)]
+    assert [name.rpartition(" ")[2] for name in names] == ["x16", "NODE", "SYS"]
+    large = 16 * 2**20
+    assert seen.group(2).all_reduce_s(large) < 0.7 * whole.group(2).all_reduce_s(large)
+    assert seen.group(4).all_reduce_s(large) <= whole.group(4).all_reduce_s(large)  # 5.1 GB/s were timed of four
+    assert seen.group(8) == whole.group(8)
+    assert seen.hop(2, 0).name.endswith("NODE")
+    assert seen.hop(4, 0).name.endswith("SYS")
+    told = " ".join(
+        worded(one)
+        for one in grounds(place(Question(model("llama-3-8b"), seen, measured_budget(seen.gpu), Demand())))
+    )
+    assert "SYS among 8 GPUs, where they stand nearer PCIe 4 x16 among 2, PCIe 4 x16, NODE among 4." in told
+
+
+def test_bridged_pairs_meet_the_others_over_the_way_that_the_table_shows():
+    """Two bridges on two sockets: what leaves a pair crosses them."""
+    cluster = usual_cluster(gpu("a6000"), 4)
+    seen = seen_cluster(cluster, read_topology(mixed(4, (2, "NV4"), (4, "SYS"))))
+    assert (seen.domain, seen.nearer) == (2, ())
+    assert seen.slowest_link(2).family == "nvlink"
+    assert seen.slowest_link(4).name.endswith("SYS")
+
+
+def test_a_way_counts_by_its_smallest_group_and_fewer_gpus_take_the_nearest():
+    """Three at one socket and one at the other are no pairs. Of four in pairs, two are a pair."""
+    ways = [["X" if a == b else "PIX" if max(a, b) < 3 else "SYS" for b in range(4)] for a in range(4)]
+    cluster = usual_cluster(gpu("l40s"), 4)
+    assert seen_cluster(cluster, read_topology(table(ways))).nearer == ()
+    two = seen_cluster(cluster, read_topology(mixed(4, (2, "PIX"), (4, "SYS"))), 2)
+    assert (two.gpus, two.nearer, two.link.name) == (2, (), "PCIe 4 x16")
