@@ -30,7 +30,7 @@ _QUIET = _any(
     r"\[(?:INFO|WARNING|DEBUG|I|W|V|D)\]",
     r"^\S{1,400}: \w{0,40}Warning\b",
     r"^(?:\[rank\d{1,4}\]:)?\[[WIVD]\d{3,4}\b",
-    r"^Exception ignored in|NCCL INFO",
+    r"^Exception ignored in|NCCL (?:INFO|ATTN|DIAG)\b",
 )
 """Records of a level below an error's."""
 _HEAD = re.compile(

@@ -93,6 +93,8 @@ def test_the_last_fatal_line_is_quoted_with_its_number(before, ends, line, quote
         "/usr/lib/python3/x.py:12: FutureWarning: The pynvml package is deprecated. Error: x",
         "h:1:2 [0] NCCL WARN NET/Plugin: Could not find: libnccl-net.so",
         "h:1:2 [0] NCCL INFO Call to bind failed: Error",
+        "h:1:2 [0] init.cc:12 NCCL ATTN CUDA error ignored: not supported here",
+        "h:1 NCCL DIAG [INFO] p2p: check returned nothing, Error: skipped",
         "Exception ignored in: <function X.__del__>",
         'Traceback (most recent call last):\n  File "x"\nKeyboardInterrupt',
         "[rank0]:[W1001 10:00:00 ProcessGroupNCCL.cpp:1479] Warning: destroy_process_group() was not called",
