@@ -6,6 +6,7 @@ from core.catalog import GPUS
 from core.collectives.across import FAR, HELD
 from core.errors import Remark, remark
 from core.evidence.slower import timed_slower
+from core.models.compressed_cache import has_compressed_layers
 from core.placement.cluster import ClusterSpec
 from core.placement.plan import Plan, Question
 from core.placement.planner import WITHIN_ERROR, Placement
@@ -34,7 +35,7 @@ def answer(placement: Placement) -> list[Remark]:
     """What is taken, with its reasons; what is short of fitting where nothing does."""
     if placement.taken is None:
         return nothing_fits(placement)
-    beside = (_timed_slower, _idle, _shared_out, _tp_or_replicas, _across_nodes)
+    beside = (_timed_slower, _printed, _idle, _shared_out, _tp_or_replicas, _across_nodes)
     reasons = [_choice(placement), *(reason(placement, placement.taken) for reason in beside)]
     return [reason for reason in reasons if reason is not None]
 
@@ -47,6 +48,20 @@ def _timed_slower(placement: Placement, chosen: Plan) -> Remark | None:
     if pair is None or question.efficiency is not None:
         return None
     return remark("placement.timed_slower", pair=pair, model=question.model, gpu=question.cluster.gpu)
+
+
+def _printed(placement: Placement, chosen: Plan) -> Remark | None:
+    """The tokens that vLLM's own log will print of a cache that is compressed, which count otherwise."""
+    question = placement.question
+    if question.engine != "vllm" or not has_compressed_layers(question.model) or not chosen.ranks:
+        return None
+    length = question.demand.sequence_tokens
+    return remark(
+        "placement.printed_tokens",
+        kept=chosen.kv_tokens,
+        printed=min(rank.printed_tokens(length) for rank in chosen.ranks),
+        length=length,
+    )
 
 
 def _idle(placement: Placement, chosen: Plan) -> Remark | None:
