@@ -3,7 +3,7 @@
 from core.errors import Remark, once
 from core.placement.assumed import assumed
 from core.placement.engine_words import unsaid
-from core.placement.pairing import pairing
+from core.placement.pairing import of_machine
 from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.preflight_checks import Engine
@@ -42,9 +42,8 @@ def against(question: Question, plan: Plan, engine: Engine) -> list[str]:
 
 
 def noted(question: Question, plan: Plan, seen: Topology | None) -> list[Remark]:
-    """What a command alone does not say; first the GPUs that belong together, where the machine was seen."""
-    together = pairing(seen, plan.layout, question.cluster.gpu) if seen else None
-    return [*([together] if together else []), *remarks(question, plan)]
+    """What a command alone does not say; first what the machine's own text does, where one was given."""
+    return [*(of_machine(seen, plan, question.cluster) if seen else ()), *remarks(question, plan)]
 
 
 def _print_plans(placement: Placement) -> None:

@@ -12,7 +12,7 @@ from functools import cached_property
 from core.catalog import GPUS
 from core.catalog import gpu as find_gpu
 from core.catalog import link as find_link
-from core.errors import OutOfRangeError, UnknownNameError, require_positive
+from core.errors import OutOfRangeError, Remark, UnknownNameError, remark, require_positive
 from core.placement.nearness import nearer
 from core.placement.topology import NEAREST, Topology
 from core.scenario import Scenario
@@ -147,8 +147,9 @@ def seen_cluster(cluster: ClusterSpec, seen: Topology, gpus_per_node: int | None
     """
     refuse_another(cluster.gpu, seen.names)
     gpus = gpus_per_node or seen.gpus
-    shared = seen.domain if seen.nvlink_present else seen.gpus
-    whole = seen.nvlink_present and seen.domain == seen.gpus
+    joined = seen.nvlink_present and (seen.domain > 1 or seen.gpus == 1)
+    shared = seen.domain if joined else seen.gpus
+    whole = joined and seen.domain == seen.gpus
     link = seen_link(cluster.gpu, cluster.link, seen)
     bus = cluster.bus or (None if cluster.link.is_fabric else cluster.link)
     ways = [] if whole else _ways_over(bus or find_link(cluster.gpu.bus_key), seen, gpus)
@@ -156,13 +157,22 @@ def seen_cluster(cluster: ClusterSpec, seen: Topology, gpus_per_node: int | None
         bus = ways[-1][1]
     return replace(
         cluster,
-        link=link if seen.nvlink_present or bus is None else bus,
+        link=link if joined or bus is None else bus,
         bus=bus,
         nearer=tuple(ways[:-1]),
         gpus_per_node=gpus,
         nvlink_domain=cluster.nvlink_domain if whole else min(shared, gpus),
         nics_per_node=cluster.nics_per_node or len(seen.near_nics or seen.nics) or None,
     )
+
+
+def more_tables(cluster: ClusterSpec, seen: Topology) -> Remark | None:
+    """What a text holds beside the table that a cluster is of; None where its nodes are as many as the tables."""
+    tables = len(seen.tables)
+    if tables < 2 or (tables == cluster.nodes and len(set(seen.tables)) == 1):
+        return None
+    code = "more_tables" if len(set(seen.tables)) == 1 else "unlike_tables"
+    return remark(f"placement.{code}", tables=tables, gpus=seen.gpus, each=seen.tables, nodes=cluster.nodes)
 
 
 def _ways_over(bus: LinkSpec, seen: Topology, gpus: int) -> list[tuple[int, LinkSpec]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.placement.topology import NEAREST, Topology
+from core.placement.topology import NEAREST, Topology, kept_together
 
 REACHES = range(len(NEAREST) + 1)
 """0 is NVLink or xGMI; each way over PCIe is one more, nearest first."""
@@ -37,13 +37,13 @@ def farthest(seen: Topology, gpus: Sequence[int]) -> str:
 def nearer(seen: Topology) -> tuple[tuple[int, str], ...]:
     """How many GPUs stay together over a way that is nearer than the machine's farthest: sizes and ways.
 
-    Every group of a size has room for as many, so a way counts by its smallest group.
+    A way counts by as many GPUs as every engine of that size finds in one of its groups.
     """
     found: list[tuple[int, str]] = []
     for reach in REACHES:
         groups = within(seen, range(seen.gpus), reach)
-        size = min(map(len, groups))
+        size = kept_together([len(group) for group in groups])
         if (found[-1][0] if found else 1) < size < seen.gpus:
-            ways = (farthest(seen, group) for group in groups)
+            ways = (farthest(seen, group) for group in groups if len(group) > 1)
             found.append((size, max(ways, key=lambda way: NEAREST.index(way) if way in NEAREST else -1)))
     return tuple(found)

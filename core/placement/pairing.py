@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from core.errors import Remark, remark
+from core.placement.cluster import ClusterSpec, more_tables
 from core.placement.layout import Layout
 from core.placement.nearness import REACHES, farthest, within
+from core.placement.plan import Plan
 from core.placement.topology import NEAREST, Topology
 from core.specs import GpuSpec
 
@@ -22,6 +24,12 @@ def engine_gpus(seen: Topology, layout: Layout) -> tuple[tuple[int, ...], ...]:
     return tuple(
         tuple(gpu for group in _groups(seen, engine, layout.tp_size) for gpu in group) for engine in engines
     )
+
+
+def of_machine(seen: Topology, plan: Plan, cluster: ClusterSpec) -> list[Remark]:
+    """What a machine's own text says of a plan: what else it holds, and which GPUs go together."""
+    said = more_tables(cluster, seen), pairing(seen, plan.layout, cluster.gpu)
+    return [one for one in said if one is not None]
 
 
 def pairing(seen: Topology, layout: Layout, gpu: GpuSpec) -> Remark | None:

@@ -24,7 +24,7 @@ def grounds(placement: Placement) -> list[Remark]:
     question = placement.question
     reasons: list[Remark | None] = [
         remark("placement.memory", budget=question.budget),
-        _links(question),
+        links_of(question.cluster),
         _minimum(placement),
         remark("placement.experts_cut") if question.model.moe and not question.expert_parallel else None,
     ]
@@ -86,15 +86,13 @@ def losers(placement: Placement) -> list[Remark]:
     ]
 
 
-def _links(question: Question) -> Remark:
-    """What the ranks talk over; it was chosen for the GPU where nobody said it."""
-    cluster = question.cluster
-    odd = cluster.link.family == "nvlink" and not cluster.gpu.nvlink
-    return links_of(cluster, "placement.links_doubted" if odd else "placement.links")
+def links_of(cluster: ClusterSpec) -> Remark:
+    """What joins its GPUs: the link of a node, nearer GPUs by another way, nodes by a network.
 
-
-def links_of(cluster: ClusterSpec, code: str = "placement.links") -> Remark:
-    """What joins its GPUs: the link of a node, nearer GPUs by another way, nodes by a network."""
+    It was chosen for the GPU where nobody said it.
+    """
+    odd = cluster.link.family == "nvlink" and not (cluster.gpu.nvlink or cluster.gpu.bridged)
+    code = "placement.links_doubted" if odd else "placement.links"
     ways = tuple(remark("placement.links_way", gpus=size, link=link) for size, link in cluster.nearer)
     near = remark("placement.links_near", ways=ways) if ways else None
     between = remark("placement.links_between", cluster=cluster) if cluster.nodes > 1 else None
