@@ -6,7 +6,8 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.ask.answers import Answered
-from runtime.prose import worded
+from core.errors import UnknownNameError
+from runtime.prose import explained, worded
 from ui import scenes, tested
 from ui.ask.answer import GROUPS, Question, answer_to, asking, way
 from ui.course import pages as course
@@ -44,7 +45,11 @@ def answer(page: Page[Question], told: Answered) -> None:
 
 def ask(page: Page[Question]) -> None:
     page.controls("words")
-    told = page.once(found)
+    try:
+        told = page.once(found)
+    except UnknownNameError as refusal:
+        told = None
+        st.error(escape(explained(refusal)))
     if told is not None and told.kind:
         answer(page, told)
         if told.others:

@@ -45,11 +45,12 @@ _HANGS = (
 _FITS = (
     r"\bfits?\b|enough (?:v?ram|memory)|possible to run|how much (?:v?ram|memory)"
     r"|(?:can|could|will|would) (?:i|it|this|we|you)?.{0,40}\brun\b"
+    r"|(?:^|[.,;:?!] ?|\band )(?:can|could|will|would) .{0,60}\b(?:serve|handle|host|hold|run)\b"
     r"|\bcab(?:e|ría)\b|cuánta (?:memoria|vram)|memoria suficiente|(?:puedo|se puede) (?:correr|ejecutar|servir)"
 )
 _OR = r"\bor\b|\bvs\.?\b|versus|better|instead of|\bthan\b|compared|\bo\b|mejor|en vez de|frente a"
 _NARROW = r"fp8|int8|int4|awq|gptq|fp4|\b[48][- ]?bits?\b|(?:quanti|cuanti)[szf]"
-_LENGTH = r"context|\bctx\b|\d ?k\b|max[-_]model[-_]len|long|larg[oa]"
+_LENGTH = r"context|\bctx\b|\d ?k\b|max[-_ ]model[-_ ]len|long|larg[oa]"
 _HOW_MANY = r"how many (?:\w+ ){0,3}(?:do|would|will|are|gpus?|cards?)|minimum (?:number of )?gpus|fewest"
 _HOW_MANY += r"|cuántas (?:gpus?|tarjetas|\w+ (?:necesit|hacen falta))|mínimo de gpus?"
 _AT_ONCE = (
@@ -73,7 +74,11 @@ KINDS: tuple[Kind, ...] = (
         (r"out of memory|\boom\b|no available memory for the cache|sin memoria|memoria agotada",),
         (r"start|load|init",),
     ),
-    Kind("tp_slower", (_NOT_FASTER, rf"{_TP}|\bgpus?\b"), (r"\bwhy\b|por qué", r"tp.{0,40}tp", _TP)),
+    Kind(
+        "tp_slower",
+        (_NOT_FASTER, rf"{_TP}|\bgpus?\b|\badding\b|\b(?:another|second|segunda)\b"),
+        (r"\bwhy\b|por qué", r"tp.{0,40}tp", _TP),
+    ),
     Kind("width_speed", (_NARROW, r"fast|slow|speed|rápid|lent[oa]|veloc|aceler")),
     Kind("pp_over_nodes", (_PP, rf"{_NODES}|ethernet|infiniband"), (r"\bover\b|across|between|\bentre\b", _TP)),
     Kind(
@@ -121,7 +126,7 @@ KINDS: tuple[Kind, ...] = (
     ),
     Kind(
         "fits_context",
-        (rf"{_FITS}|max[-_]model[-_]len|max(?:imum)? context|longest|how (?:long|much)|contexto máximo", _LENGTH),
+        (rf"{_FITS}|max[-_ ]model[-_ ]len|max(?:imum)? context|longest|how (?:long|much)|contexto máximo", _LENGTH),
         (r"\d ?k\b", r"context"),
     ),
     Kind("which_tp", (_SETUP, r"which|what|best|how (?:should|do|to|can)|\bqué\b|cuál|mejor|cómo"), (r"gpus?",)),
@@ -129,7 +134,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "tokens_per_s",
         (
-            r"tokens?(?: per |/| a )s(?:ec(?:ond)?)?\b|tok/s|t/s\b|how fast|throughput|expect"
+            r"tokens?(?: per |/| a )s(?:ec(?:ond)?)?\b|tok/s|t/s\b|\btps\b|how fast|throughput|expect"
             r"|tokens? (?:por|al) segundo|(?:qué tan|cómo de|cuán) rápid|rendimiento",
         ),
         (r"how|cuántos",),

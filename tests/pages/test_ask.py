@@ -107,3 +107,11 @@ def test_any_words_are_answered_or_not_known(words):
     app = visit(ASK, ask_words=words)
     assert not app.exception
     assert "<script>" not in said(app)
+
+
+def test_a_card_that_is_not_known_is_said_and_the_page_stands():
+    app = visit(ASK, ask_words="Does gpt-oss-20b fit on an RTX 4080 16GB?")
+    assert not app.exception
+    (refusal,) = app.error
+    assert "rtx 4080" in plain(refusal.value)
+    assert "rtx-4090" in plain(refusal.value)

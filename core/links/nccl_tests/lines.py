@@ -49,7 +49,7 @@ CUT_HEAD = re.compile(r"\s{0,80}\d{1,18}(?:\s{1,80}\d{1,18}){0,2}(?:\s{1,80}[a-z
 REDOP = re.compile(rf"\s{{0,80}}({_REDOPS}){_GLUED}")
 _TIME = r"(?:\d\.\d{1,5}e\+\d\d|\d{1,15}(?:\.\d{1,15})?)(?:us)?"
 _BANDWIDTH = r"(?:\d{1,15}\.\d{1,15}|\d{6}|-?nan|inf)(?:GB/s)?"
-_WRONG = r"(?:N/A|n/a|-?nan|\d{1,18}(?:\.\d{1,18})?e[+-]?\d{1,3}\*?|\d{1,18}\*?)"
+_WRONG = r"(?:N/A|n/a|-?nan|-?inf|\d{1,18}(?:\.\d{1,18})?e[+-]?\d{1,3}\*?|\d{1,18}\*?)"
 _COLUMNS = {
     name: re.compile(pattern)
     for name, pattern in {
@@ -63,7 +63,7 @@ _ITERATIONS = re.compile(
     rf"((?:^|\s){_TIME}\s{{1,80}}{_BANDWIDTH}\s{{1,80}}{_BANDWIDTH}\s{{1,80}}{_WRONG}){_SPREAD}"
 )
 _NUMBER = re.compile(r"N/A|-?[\d.]+(?:e[+-]?\d+)?")
-_FIGURE = re.compile(r"(?:N/A|n/a|-?nan|inf|-?\d[\d.]*(?:e[+-]?\d+)?\*?)(?:us|GB/s)?")
+_FIGURE = re.compile(r"(?:N/A|n/a|-?nan|-?inf|-?\d[\d.]*(?:e[+-]?\d+)?\*?)(?:us|GB/s)?")
 
 Layout = tuple[str, ...]
 _HALF: Layout = ("time", "bandwidth", "bandwidth")

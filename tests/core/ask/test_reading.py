@@ -26,6 +26,15 @@ from tests.each import each
         ("Qwen 3 30B A3B Instruct 2507 on a DGX Spark", "qwen3-30b-a3b-2507", "gb10", 1, 1),
         ("Two DGX Sparks and gpt-oss-120b", "gpt-oss-120b", "gb10", 1, 2),
         ("Would Kimi-K3 fit on 16 B200?", "kimi-k3", "b200-sxm", 8, 2),
+        ("5090 x 2 Qwen3.5-27B fp8 tps", "qwen3.5-27b", "rtx-5090", 2, 1),
+        ("5090x2 with Qwen3.5-27B", "qwen3.5-27b", "rtx-5090", 2, 1),
+        ("why does a second A6000 make Llama 3.1 8B slower?", "llama-3.1-8b", "a6000", 2, 1),
+        ("tokens per second A100 Llama 3.1 8B", "llama-3.1-8b", "a100-80gb-sxm", 8, 1),
+        ("dual RTX 3090, Qwen2.5 14B", "qwen2.5-14b", "rtx-3090", 2, 1),
+        ("3 nodes each 4 A10G, Llama 3.1 70B", "llama-3.1-70b", "a10g", 4, 3),
+        ("2 servers with 8 H100 each, DeepSeek-V3", "deepseek-v3", "h100-sxm", 8, 2),
+        ("DGX Spark, gpt-oss-120b, TP=2", "gpt-oss-120b", "gb10", 1, 2),
+        ("DeepSeek-V3, TP=16 on H100", "deepseek-v3", "h100-sxm", 8, 2),
     ],
 )
 def test_a_machine_is_read_out_of_a_sentence(text, model, gpu, gpus, nodes):
@@ -62,7 +71,8 @@ def test_what_is_not_said_is_named_as_usual():
         ("64 users", "at_once", 64),
         ("64 usuarios", "at_once", 64),
         ("32k de contexto", "context_tokens", 32768),
-        ("un prompt de 16k", "context_tokens", 16384),
+        ("un prompt de 16k", "context_tokens", 16384 + 256),
+        ("TTFT for 8k prompt", "context_tokens", 8192 + 256),
         ("a 70B model", "context_tokens", None),
     ],
 )
@@ -118,6 +128,13 @@ def test_what_is_given_counts_before_what_the_text_says():
         read_question("anything", gpu="nobody")
 
 
+@each("text", ["gpt-oss-20b on RTX 4080 16GB", "two Radeon Pro W7900 and Qwen3-32B", "Arc B580: does it fit?"])
+def test_a_card_that_is_not_known_is_refused_with_its_nearest_and_no_other_is_planned(text):
+    with pytest.raises(UnknownNameError, match="nearest"):
+        read_question(text)
+    assert read_question(text, gpu="l4").gpu.key == "l4"
+
+
 QUESTIONS = {
     "Six A6000, Llama 3.1 70B: which TP?": "which_tp",
     "Which TP size should I use for Qwen3-235B-A22B-FP8 on 8 H100?": "which_tp",
@@ -133,6 +150,10 @@ QUESTIONS = {
     "does it fit with 32k context": "fits_context",
     "How much VRAM do I need for Llama 3.1 70B with 128k context?": "fits_context",
     "Does Llama 3.1 70B fit on two A100 80GB?": "fits",
+    "Can a single L4 serve Qwen3-4B with 32k context?": "fits_context",
+    "What is the max model len for gpt-oss-20b on one RTX 4090?": "fits_context",
+    "Why does adding a second A6000 over PCIe make Llama 3.1 8B slower?": "tp_slower",
+    "5090 x 2 Qwen3.5-27B fp8 tps": "tokens_per_s",
     "CUDA out of memory when loading Llama 3 70B on 2 A100": "oom",
     "how many H100s do I need for Llama 3.1 405B in fp8": "how_many_gpus",
     "How many concurrent users can 8 H100 serve with 8k context?": "users",
