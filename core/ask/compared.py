@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.ask.reading import Asked
+from core.ask.reading import USUAL_GPUS, Asked
 from core.ask.sums import Lines, given
 from core.catalog import link as find_link
 from core.errors import Remark, remark
@@ -46,7 +46,8 @@ def tp_slower(asked: Asked) -> Lines:
     )
     lines.append(remark("ask.slower_why", messages=messages, more=more, link=question.cluster.slowest_link(more)))
     floor_s = (more * (many.itl_s - many.comm_s) - fewer * (few.itl_s - few.comm_s)) / (more - fewer)
-    lines.append(remark("ask.slower_floor", floor_s=max(0.0, floor_s), model=asked.model))
+    if not question.cluster.crosses(more):  # over a network other work goes on while a sum waits
+        lines.append(remark("ask.slower_floor", floor_s=max(0.0, floor_s), model=asked.model))
     if asked.model.moe is not None:
         active, parameters = active_parameters(asked.model), total_parameters(asked.model)
         lines.append(remark("ask.slower_active", active=active, parameters=parameters))
@@ -140,7 +141,13 @@ def _size_of(asked: Asked) -> int:
 
 
 def _large_enough(asked: Asked, ranks: int) -> Asked:
-    return asked if asked.gpus_per_node >= ranks else replace(asked, gpus_per_node=ranks)
+    """With room for so many ranks: in the nodes that there are, in as many of such nodes, else in a larger node."""
+    if asked.gpus >= ranks:
+        return asked
+    whole = min(asked.gpu.gpus_per_node, USUAL_GPUS)
+    if asked.gpu.nvlink_domain is None and ranks > whole and ranks % whole == 0:
+        return replace(asked, gpus_per_node=whole, nodes=ranks // whole)
+    return replace(asked, gpus_per_node=ranks)
 
 
 def _over_nodes(asked: Asked) -> Asked:
