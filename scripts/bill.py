@@ -138,6 +138,11 @@ def _print_bill(priced: Bill, beside: Sequence[PricedCollective], more: Answer) 
             f"{percent(priced.comm_fraction)} of the step with it: {priced.verdict}",
         ),
         ("compute", seconds(step.compute_s), "not divided by the ranks"),
+        (
+            "these are",
+            "rough",
+            "the labs' formula over this link; --as-measured has the modeled sum of a served step",
+        ),
     ]
     extras = [(f"beside it, {extra.layer}", seconds(extra.time_s), extra.op) for extra in beside]
     print_aligned(rows + extras + [line for name, value in more.items() for line in _lines(name, value)])
