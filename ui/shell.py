@@ -18,7 +18,7 @@ from streamlit.navigation.page import StreamlitPage
 from runtime import content, operators
 from runtime.kept import kept
 from runtime.one_process import ALONE
-from ui import address, language, paths, scenario_bar, theme
+from ui import address, dragged, language, paths, scenario_bar, theme
 from ui.course import menu
 from ui.course.pages import OVERVIEW, PAGES, Entry
 from ui.guarded import guarded
@@ -46,12 +46,14 @@ _THERE, _DRAWN_OF = "_there", "_drawn_of"
 _FIRST = {f"{page.prefix}_scene": page.names[0] for page in PAGES}
 """The scene that each page opens on, by its name in the address."""
 
-_SCRIPTS = ("history.js", "theme.js", "wall.js", "access.js", "follow.js", "voter.js", "live.js", "shell.js")
+_SCRIPTS = "history theme wall access follow voter live dragged shell".split()
 
 _browser = st.components.v2.component(
     "shardlab_shell",
     html="<i></i>",
-    js="\n".join((Path(__file__).parent / "browser" / name).read_text(encoding="utf-8") for name in _SCRIPTS),
+    js="\n".join(
+        (Path(__file__).parent / "browser" / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS
+    ),
 )
 
 
@@ -224,6 +226,7 @@ def _tell(told: Told) -> None:
         on_wall_change=address.press,
         on_voter_change=address.press,
         on_dark_change=address.press,
+        on_dragged_change=dragged.hear,
     )
 
 
