@@ -25,7 +25,7 @@ _OFFERED = "_dragged"
 
 @dataclass(frozen=True)
 class Dragged:
-    """A number's name in the address, how it is called, its values in order, and the one that an address leaves out."""
+    """A number's name in the address, its label, its values in order, and the one that an address leaves out."""
 
     name: str
     label: str

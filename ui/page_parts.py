@@ -139,7 +139,7 @@ class PageParts:
         self.prose = replace(self.prose, fields={**self.prose.fields, **fields})
 
     def say(self, block: str, width: Literal["auto", "stretch"] = "auto") -> None:
-        """A block of prose as body text, its terms with their definitions, its numbers that are dragged as sliders."""
+        """A block of prose as body text, its terms with their definitions, its dragged numbers as sliders."""
         text = breakable(glossary.marked(self.prose.text(block), block))
         if dragged.LINK.search(text):
             text = dragged.marked(text, asked(type(self.question), self.entry.prefix), self.entry.stem)

@@ -1,4 +1,4 @@
-"""Where a number in prose is dragged: it is there, it is what the address asks, and its name is the control's own."""
+"""Where a number in prose is dragged: it is there, it is what the address asks, by the control's own name."""
 
 import re
 

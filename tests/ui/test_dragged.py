@@ -40,7 +40,8 @@ def slider(markdown: str) -> dict[str, str]:
 
 def test_a_number_of_the_page_goes_through_what_its_control_offers(visit):
     told = slider("With [16 microbatches](drag:m) it takes long.")
-    assert told["role"] == "slider" and told["tabindex"] == "0"
+    assert told["role"] == "slider"
+    assert told["tabindex"] == "0"
     assert told["data-values"].split() == [str(value) for value in MICROBATCHES]
     assert (told["data-drag"], told["aria-valuenow"], told["aria-valuetext"]) == ("pipe_m", "16", "16 microbatches")
     assert (told["aria-valuemin"], told["aria-valuemax"]) == ("1", "64")
@@ -53,7 +54,8 @@ def test_a_number_of_the_scenario_is_doubled_and_what_was_asked_is_among_its_val
 
 def test_what_stands_around_a_number_stays_as_it_is(visit):
     words = dragged.marked("**All** of [1 token](drag:batch) in [vLLM](https://x.org)", {}, "comm_cost")
-    assert words.startswith("**All** of <span ") and words.endswith(">1 token</span> in [vLLM](https://x.org)")
+    assert words.startswith("**All** of <span ")
+    assert words.endswith(">1 token</span> in [vLLM](https://x.org)")
 
 
 def test_a_link_to_no_field_is_an_error(visit):
