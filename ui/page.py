@@ -201,6 +201,10 @@ class Page(Onward, Generic[Q]):
             if unit:
                 st.markdown(unit, width="content")
 
+    def guess(self, most: int) -> int:
+        """Return the number up to `most` that the open scene's prediction says, 0 where it says none yet."""
+        return self._guessed(Whole(0, most), prediction_name(self.entry, self.scene, "guess"))
+
     def _guessed(self, kind: Kind[int], name: str) -> int:
         """Return the guess that the address names, 0 where it names none that may be made."""
         try:
