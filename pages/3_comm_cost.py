@@ -62,11 +62,11 @@ def see(page: Page[Question]) -> None:
     if asked.view == ROUNDS:
         comm_rounds.draw(page, comm_rounds.all_reduce_of(page, view))
         return
-    rules = ["napkin" if view.napkin else "rule"]
+    rules = ["napkin"] if view.napkin else ["rule", "networks"]
     if any(view.measured(link, points) for link in view.compared):
         rules.insert(0, "tick")
     # a wall has room for a sentence of each
-    in_short = [f"see.wall_{rule}" for rule in rules if page.look.present]
+    in_short = [f"see.wall_{rule}" for rule in rules if page.look.present and rule != "networks"]
     with page.beside("see.note_step", "see.note_payload", *in_short, rule=[f"see.note_{rule}" for rule in rules]):
         warn(page)
         reading = "napkin" if view.napkin else view.phase
