@@ -202,4 +202,4 @@ def test_dragging_the_pace_is_heard_and_where_nothing_may_move_all_letters_stay(
     page.evaluate("window.heard = []")
     page.locator(".st-key-real_guess input[type=range]").press("ArrowRight")
     until(page, lambda: len(page.evaluate("window.heard")) == 24)
-    assert "two at your pace: 4" in player.locator("output").inner_text()
+    assert "two, at your pace: 4" in player.locator("output").inner_text()

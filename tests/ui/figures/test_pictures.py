@@ -49,7 +49,7 @@ def test_the_slider_draws_what_the_server_would_draw_for_its_number(name):
 def test_a_picture_knows_the_truth_only_once_it_is_revealed(name):
     picture, high, guess, truth = PICTURES[name]
     before = prediction_line(guess, None, LOOKS[0], high=high, unit="", slider="a_guess", picture=picture)
-    assert "in truth" not in svg(name, guess)
+    assert "answer:" not in svg(name, guess)
     assert svg(name, guess, truth) != svg(name, guess)
     assert truth not in [row.get("said") for row in before.to_dict()["datasets"]["rows"]]
 
