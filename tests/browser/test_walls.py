@@ -53,6 +53,18 @@ def test_what_belongs_together_stands_on_one_screen(low_wall, path):
     assert low_wall(path).evaluate(IN_SIGHT, list(FIRST[path])) == []
 
 
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_overview_has_its_player_and_what_plays_it(low_wall, language):
+    """It has no foot and no second screen."""
+    page = low_wall(f"?lang={language}")
+    controls = page.locator("figure.journey .controls").bounding_box()
+    assert controls["y"] + controls["height"] <= 720
+    title, line = page.locator("h1").evaluate(
+        "h1 => [h1.clientHeight, parseFloat(getComputedStyle(h1).lineHeight)]"
+    )
+    assert title < 2 * line
+
+
 def test_two_boards_stand_side_by_side_and_the_second_has_the_names_of_the_first(low_wall):
     page = low_wall("sharding_math?shard_scene=break_it")
     right, wrong = (page.locator(f".st-key-side_{side} svg").first.bounding_box() for side in ("right", "wrong"))
