@@ -30,7 +30,7 @@ def _block(lines: list[tuple[int, str]]) -> Any:
     found = {}
     for (_, first), *rest in parts:
         name, _, value = first.partition(":")
-        found[name] = _scalar(value.strip()) if value.strip() else _block(rest)
+        found[name] = _scalar(value.strip()) if value.strip() else _block(rest) if rest else None
     return found
 
 

@@ -6,16 +6,38 @@ from typing import Any
 import streamlit as st
 
 from core.placement.reached import Reached, reached
+from core.two_way_tp.reconcile import slowdown
 from core.two_way_tp.run_log import RunLog, Slowed, Step
 from runtime.captures import Capture
 from runtime.kept import kept, kept_of
 from ui import address, tested
 from ui.figures.style import Figure
 from ui.page import Page
+from ui.players.pace_player import pace_player
 from ui.startup_log.log_table import answer_table, log_table
 from ui.theme import Look
-from ui.two_way_tp import charts
+from ui.two_way_tp import charts, pictures
 from ui.two_way_tp import rows as rows_of
+
+MOST_PERCENT = 200
+"""Of one process's pace, that two may be said to have."""
+_PLAYED_S = 2.5
+
+
+def play(page: Page[Any], log: RunLog, revealed: bool) -> None:
+    """Play the letters of the question, two processes' at the pace that was said, or at the machine's."""
+    slower = float(f"{_PLAYED_S / (pictures.LETTERS * log.single_token_s):.1g}")
+    pace_player(
+        key="real_pace",
+        figure=pictures.FIGURE,
+        slider="" if revealed else page.key("guess"),
+        percent=100 / slowdown(log) if revealed else page.guess(MOST_PERCENT),
+        letters=pictures.LETTERS,
+        letter_s=log.single_token_s,
+        slower=max(1, round(slower)),
+        measured=revealed,
+        present=page.look.present,
+    )
 
 
 def token_figure(page: Page[Any], log: RunLog, reading: str) -> None:
