@@ -211,6 +211,7 @@ HELD: dict[str, Held] = {
     "two_way_tp#one_token": RECORDED,
     "two_way_tp#one_letter": RECORDED,
     "two_way_tp#letters": RECORDED,
+    "two_way_tp#real_pace": RECORDED,
     "two_way_tp#slow_rank": RECORDED,
     "two_way_tp#two_arms": RECORDED,
     "two_way_tp#two_hosts": RECORDED,
