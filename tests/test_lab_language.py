@@ -130,10 +130,11 @@ MUTANTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lab", MUTANTS)
-def test_each_plausible_bug_is_told_in_spanish(lab, tmp_path, monkeypatch):
-    """The same wrong answers that English tells of, by the test that is to kill each."""
+def test_a_plausible_bug_is_told_in_spanish(lab, tmp_path, monkeypatch):
+    """A third of the wrong answers that English tells of, by the test that is to kill each."""
     monkeypatch.setenv("LAB_LANG", "es")
-    graded = run_mutants(lab, MUTANTS[lab].REFERENCE, MUTANTS[lab].MUTANTS, tmp_path)
+    mutants = dict(list(MUTANTS[lab].MUTANTS.items())[::3])
+    graded = run_mutants(lab, MUTANTS[lab].REFERENCE, mutants, tmp_path)
     said = {
         outcome.failure.splitlines()[0] for outcomes in graded.values() for outcome in outcomes if outcome.failure
     }
