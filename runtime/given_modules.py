@@ -34,6 +34,8 @@ def write_given(starter: Path, folder: Path, also: Iterable[Name] = ()) -> None:
         tree = _tree(_path(module))
         queue += [(module, other) for other in _named_by(tree, name)]
         queue += [imported for imported in _imports(tree) if _is_named(tree, name, imported[1])]
+    if "core.english" in wanted:  # an error says itself in its words
+        _put(folder, "content/en/errors.md", (ROOT / "content/en/errors.md").read_text(encoding="utf-8"))
     for module, names in wanted.items():
         _write(folder, module, ast.unparse(_only(_tree(_path(module)), names)))
 
@@ -104,6 +106,9 @@ def _only(tree: ast.Module, names: set[str]) -> ast.Module:
 
 
 def _write(folder: Path, module: str, text: str) -> None:
-    path = folder / _path(module).relative_to(ROOT)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text + "\n", encoding="utf-8")
+    _put(folder, _path(module).relative_to(ROOT).as_posix(), text + "\n")
+
+
+def _put(folder: Path, name: str, text: str) -> None:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")

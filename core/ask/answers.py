@@ -79,7 +79,7 @@ def answered(asked: Asked, kind: str = "") -> Answered:
     Raises UnknownNameError for a kind that there is not.
     """
     if kind and kind not in ANSWERS:
-        raise UnknownNameError("kind of question", kind, ANSWERS)
+        raise UnknownNameError("question_kind", kind, ANSWERS)
     named = asked.model_is != "usual" and "gpu" not in asked.usual
     kinds = (kind,) if kind else recognised(asked.text, named)
     if not kinds:
@@ -87,7 +87,7 @@ def answered(asked: Asked, kind: str = "") -> Answered:
     try:
         lines = tuple(ANSWERS[kinds[0]](asked))
     except ShardlabError as refusal:
-        lines = (remark("ask.refused", error=str(refusal)),)
+        lines = (remark("ask.refused", error=refusal.remark),)
     understood = remark(
         f"ask.understood{'_nodes' if asked.nodes > 1 else ''}",
         asked=asked,

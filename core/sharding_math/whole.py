@@ -143,7 +143,8 @@ class Whole:
         raise OutOfRangeError(
             self.name,
             f"{list(self.cut_shape)}, {self.size} of {self._size} entries",
-            f"is more than one rank holds: cut it into {self._num_shares} shares and multiply each",
+            "more_than_a_rank",
+            shares=self._num_shares,
         )
 
     def __array_function__(

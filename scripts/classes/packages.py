@@ -142,7 +142,7 @@ def github(lab: Lab, options: argparse.Namespace, secret: str) -> int:
     """
     folder = Path(options.out)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise OutOfRangeError("out", folder, "is there already, and is not empty")
+        raise OutOfRangeError("out", folder, "not_empty")
     home = f"labs/{lab.folder}"
     rooms = (
         "core",
