@@ -34,11 +34,8 @@ def express(code: str, values: Mapping[str, object]) -> str:
 
 
 def _written(value: object, unit: str | None = None) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(map(_written, value))
-    code, values = getattr(value, "code", None), getattr(value, "values", None)
-    if isinstance(code, str) and isinstance(values, Mapping):
-        return express(code, values)
+    if hasattr(value, "code") and hasattr(value, "values"):
+        return express(value.code, value.values)
     return format(value, _FORMATS[unit]) if unit else str(value)
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import TypeAlias
 
 from core.english import express
 
@@ -22,6 +23,7 @@ _CODE = re.compile(r"[a-z][a-z0-9_.]*")
 _VARIANTS = re.compile(r"-(?:instruct|chat|it|base|fp8|fp4|nvfp4|awq|gptq|int4|int8|bf16)(?=-|$)")
 MOST_NAMED = 50
 """Names that are all said where one of them was meant."""
+Keys: TypeAlias = Mapping[str, str] | None
 
 
 @dataclass(frozen=True)
@@ -62,20 +64,17 @@ def shortened(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-def _reason(code: str, values: Mapping[str, object]) -> Remark:
+def _reason(code: str, values: Mapping[str, object], group: str = "") -> Remark:
     """The remark of a block of errors.md; a sentence that somebody else wrote stays in their words."""
     if not _CODE.fullmatch(code):
-        return Remark("errors.own_words", {"words": code[:LONGEST_MESSAGE]})
-    return Remark(f"errors.{code}", {name: _plain(value) for name, value in values.items()})
+        group, code, values = "", "own_words", {"words": code}
+    return Remark(f"errors.{group}{code}", {name: _plain(value) for name, value in values.items()})
 
 
 def _plain(value: object) -> object:
     """A value that a remark can keep: no frame of an exception, no array, a text in one line and of some length."""
-    if isinstance(value, ShardlabError):
-        return value.remark
-    if isinstance(value, Remark | int | float):
-        return value
-    return _BLANKS.sub(" ", str(value)[:LONGEST_MESSAGE])
+    value = value.remark if isinstance(value, ShardlabError) else value
+    return value if isinstance(value, Remark | int | float) else _BLANKS.sub(" ", str(value)[:LONGEST_MESSAGE])
 
 
 class ShardlabError(ValueError):
@@ -96,8 +95,7 @@ class OutOfRangeError(ShardlabError):
     """A quantity lies outside what the model can mean: `rule` is a block `rule.*` of errors.md."""
 
     def __init__(self, name: str | Remark, value: object, rule: str, /, **values: object) -> None:
-        why = _reason(f"rule.{rule}" if _CODE.fullmatch(rule) else rule, values)
-        super().__init__("out_of_range", name=name, value=value, rule=why)
+        super().__init__("out_of_range", name=name, value=value, rule=_reason(rule, values, "rule."))
 
 
 class IndivisibleError(ShardlabError):
@@ -114,25 +112,12 @@ class UnknownNameError(ShardlabError):
     `kind` is a block `kind.*` of errors.md; `keys` says which of the known ones each other name means.
     """
 
-    def __init__(
-        self,
-        kind: str,
-        name: str,
-        known: Iterable[str],
-        keys: Mapping[str, str] | None = None,
-        /,
-        **values: object,
-    ) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], keys: Keys = None, /, **values: object) -> None:
         names = tuple(known)
         meant, near = nearest(name, names), len(names) > MOST_NAMED
-        told = three_nearest(name, keys or {one: one for one in names}) if near else names
-        super().__init__(
-            f"unknown_name{'_near' * near}{'_like' * bool(meant)}",
-            kind=_reason(f"kind.{kind}", values),
-            name=repr(name),
-            known=", ".join(told),
-            meant=meant,
-        )
+        told = ", ".join(three_nearest(name, keys or {one: one for one in names}) if near else names)
+        code = f"unknown_name{'_near' * near}{'_like' * bool(meant)}"
+        super().__init__(code, kind=_reason(kind, values, "kind."), name=repr(name), known=told, meant=meant)
 
 
 class UnreadableTextError(ShardlabError):

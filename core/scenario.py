@@ -82,9 +82,7 @@ class Scenario:
             object.__setattr__(self, name, find(getattr(self, name)).key)
         for name, limits in LIMITS.items():
             if not limits.allow(getattr(self, name)):
-                raise OutOfRangeError(
-                    name, getattr(self, name), "whole_from_to", least=limits.least, most=limits.most
-                )
+                raise OutOfRangeError(name, getattr(self, name), "whole_in", least=limits.least, most=limits.most)
         for name in ("weight_dtype", "kv_dtype"):
             if getattr(self, name) not in DTYPE_BYTES:
                 raise OutOfRangeError(name, getattr(self, name), "not_one_of", known=", ".join(DTYPE_BYTES))
@@ -168,7 +166,7 @@ def _whole_number(name: str, text: str) -> int:
     """
     if not re.fullmatch(r"[0-9]{1,12}", text.strip()):
         least, most = LIMITS[name]
-        raise OutOfRangeError(name, shortened(text), "whole_from_to", least=least, most=most)
+        raise OutOfRangeError(name, shortened(text), "whole_in", least=least, most=most)
     return whole(text)
 
 

@@ -256,9 +256,8 @@ def _judged(probe: Probe, answer: Mapping[str, object]) -> str:
     try:
         return _explained(verdict(probe, answer))
     except Exception as error:
-        raise NotGradedError(
-            "fault.judge_at", claim=repr(probe.claim), error=f"{type(error).__name__}: {error}"
-        ) from error
+        fault = f"{type(error).__name__}: {error}"
+        raise NotGradedError("fault.judge_at", claim=repr(probe.claim), error=fault) from error
 
 
 def _explained(problem: str) -> str:

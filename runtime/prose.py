@@ -12,11 +12,11 @@ core's. A field that nobody fills is an error, not a gap.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from core import units
 from core.errors import LONGEST_MESSAGE, Remark, ShardlabError
@@ -225,14 +225,10 @@ def explained(error: Exception) -> str:
     return message if reason is None else f"{message}, {worded(reason)}"
 
 
-def _in_style(remark: Remark) -> Remark:
+def _in_style(value: Any) -> Any:
     """A refusal's remark, with numbers that somebody typed in the style of the language being spoken."""
-    return Remark(remark.code, {name: _styled(value) for name, value in remark.values.items()})
-
-
-def _styled(value: object) -> object:
     if isinstance(value, Remark):
-        return _in_style(value)
+        return replace(value, values={name: _in_style(one) for name, one in value.values.items()})
     return local(value) if isinstance(value, str) and number(value) is not None else value
 
 

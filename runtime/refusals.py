@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from runtime import content
-from runtime.quantities import grouped, local
+from runtime.quantities import local
 
-STEM = "errors"
-LABS = ("labs", STEM)
+LABS = ("labs", "errors")
 """What a lab's tests and the judge of a submission say, of a learner's code above all."""
 
 CLASSES = ("classes", *LABS)
@@ -25,7 +24,6 @@ _LONGEST_NAME = 40
 """Of what `OutOfRangeError` puts before its rule: a name, `=` and a value."""
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3}){1,9}")
 _PART = "part."
 _RULE, _KIND = "remark.rule.", "remark.kind."
 """Of errors.md: what is wrong with a quantity, and what nobody has a name for."""
@@ -53,7 +51,7 @@ def translated(message: str, *stems: str) -> str:
     return _found(message, parts=False, stems=stems) or message
 
 
-def template_of(message: str, parts: bool = False, stem: str = STEM) -> tuple[str, Mapping[str, str]] | None:
+def template_of(message: str, parts: bool, stem: str) -> tuple[str, Mapping[str, str]] | None:
     """The block that says a message, and the values in it: the one with the most words of its own that fits."""
     for template in _templates(content.CONTENT.as_posix(), stem):
         if template.name.startswith((_PART, _KIND)) == parts and (values := template.values(message)) is not None:
@@ -84,12 +82,10 @@ def _worded(stem: str, name: str, texts: Mapping[str, str], stems: tuple[str, ..
     return f"{head if head.isidentifier() else values['head_']}={values['value_']} {worded}"
 
 
-def _value(field: str, text: str, stems: tuple[str, ...] = (STEM,), depth: int = 0) -> str:
+def _value(field: str, text: str, stems: tuple[str, ...], depth: int) -> str:
     bare = text.strip()
     if _NUMBER.fullmatch(bare):
         return local(text)
-    if _THOUSANDS.fullmatch(bare):
-        return grouped(int(bare.replace(",", "")))
     if field == _LIST:
         return _inputs(text, stems, depth)
     worded = _found(bare, False, stems, depth + 1) if field in _SENTENCES else None

@@ -26,10 +26,7 @@ def plain_failure(lines: Sequence[str], errors: str) -> Remark:
     messages = [row["message"] for row in map(_event, lines) if row.get("event") == "error" and "message" in row]
     if messages:
         return remark("errors.run.failed", error=str(messages[-1]))
-    differing = [
-        row for row in map(_event, lines) if row.get("event") == "done" and row.get("tokens_equal") is False
-    ]
-    if differing:
+    if any(row.get("event") == "done" and row.get("tokens_equal") is False for row in map(_event, lines)):
         return remark("errors.run.tokens_differ", one=1, two=2)
     known = [meaning for words, meaning in _KNOWN.items() if words in errors]
     if known:

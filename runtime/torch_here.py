@@ -28,10 +28,6 @@ class TorchHere:
     why_not: Remark | None = None
 
     @property
-    def can_run(self) -> bool:
-        return self.why_not is None
-
-    @property
     def backend(self) -> str:
         """NCCL with a GPU for each of two ranks, else Gloo between CPU processes."""
         return "nccl" if self.cuda_devices > 1 else "gloo"

@@ -56,10 +56,6 @@ FULL_BYTES = 2**16
 Status = Literal["done", "failed", "silent", "overran", "cancelled"]
 
 
-class RunBusyError(ShardlabError):
-    """Another run is going on this machine."""
-
-
 @dataclass(frozen=True)
 class Outcome:
     """How a run ended: what there is to say of it, the lines it printed, and the object it wrote, if it did."""
@@ -74,7 +70,7 @@ class Outcome:
 def start(request: RunRequest) -> "TorchRun":
     """Begin a run.
 
-    Raises RunBusyError while another one is going on this machine, RunRefusedError where there is no torch, no room
+    Raises RunRefusedError while another one is going on this machine, and where there is no torch, no room
     for its files, or something else at its port.
     """
     if not has_torch():
@@ -88,7 +84,7 @@ def start(request: RunRequest) -> "TorchRun":
     except OSError as error:
         lock.release()
         raise RunRefusedError("run.not_started", error=error.strerror, folder=temporary_folder()) from error
-    raise RunBusyError("run.busy", wall=round(request.wall_s))
+    raise RunRefusedError("run.busy", wall=round(request.wall_s))
 
 
 def printed(request: RunRequest) -> Outcome:

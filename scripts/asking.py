@@ -128,9 +128,7 @@ def _gpu(options: argparse.Namespace) -> GpuSpec:
         return gpu(options.gpu)
     figures = (options.memory_gb, options.bandwidth_gb_s, options.tflops)
     if None in figures:
-        raise OutOfRangeError(
-            "--gpu", OWN, "needs_own_figures", options="--memory-gb, --bandwidth-gb-s and --tflops"
-        )
+        raise OutOfRangeError("--gpu", OWN, "needs", options="--memory-gb, --bandwidth-gb-s and --tflops")
     memory_gb, bandwidth_gb_s, tflops = figures
     return custom_gpu(memory_gb * GB, bandwidth_gb_s * GB, tflops * 1e12)
 

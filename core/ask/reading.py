@@ -70,7 +70,7 @@ _SAID: Named = "said"
 
 
 @dataclass(frozen=True)
-class Asked:
+class ParsedQuestion:
     """What a question says; what it leaves out is as usual, and `usual` names that.
 
     `model_is` says whether the model was named, is the nearest to what was, stands for a size, or is the usual one.
@@ -116,7 +116,9 @@ class Asked:
         return question_of(self.model, machine, demand, expert_parallel=experts)
 
 
-def read_question(text: str, model: str | None = None, gpu: str | None = None, gpus: int | None = None) -> Asked:
+def read_question(
+    text: str, model: str | None = None, gpu: str | None = None, gpus: int | None = None
+) -> ParsedQuestion:
     """What a text says of its machine. What is given besides counts before what the text says.
 
     Raises UnknownNameError for a model or GPU that is given and that the catalog has not.
@@ -133,7 +135,7 @@ def read_question(text: str, model: str | None = None, gpu: str | None = None, g
     usual += [] if how == "said" else ["model"]
     usual += [] if row or gpu else ["gpu"]
     usual += [] if counted else ["gpus"]
-    return Asked(
+    return ParsedQuestion(
         text=text,
         model=spec,
         model_is=how,

@@ -73,12 +73,6 @@ def measured_bill(points: Iterable[MeasuredPoint], series: str, step: Step) -> B
     return Bill(step, CollectiveCost(0, 0.0, 0.0, 0.0), step.all_reduces * one_s, "measured")
 
 
-def measured_waits_s(points: Iterable[MeasuredPoint], series: str, step: Step) -> float:
-    """The part of that bill which is no bytes': what as many of the shortest all-reduces took; 0 where none did."""
-    times = (point.time_s for point in series_of(points, series, step.tp_size))
-    return step.all_reduces * min(times, default=0.0)
-
-
 def residuals(points: Iterable[MeasuredPoint], link: LinkSpec) -> tuple[Residual, ...]:
     """A link's model, a ring, held against each measured point."""
     return tuple(

@@ -37,7 +37,7 @@ class Values:
         if isinstance(value, float) and value.is_integer() and value <= most:
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise OutOfRangeError(name, shortened(value), "whole_from_to", least=1, most=most)
+            raise OutOfRangeError(name, shortened(value), "whole_in", least=1, most=most)
         return value
 
     def count(self, name: str, default: int = 0) -> int:

@@ -209,9 +209,7 @@ def _torchao(kind: object) -> WeightFormat:
     plain = str(name).lower().replace("_", "")
     dtype = next((dtype for part, dtype in _TORCHAO.items() if part in plain), None)
     if dtype is None:
-        raise OutOfRangeError(
-            "torchao quant_type", shortened(name), "names_of_widths", a="int4", b="int8", c="float8"
-        )
+        raise OutOfRangeError("torchao quant_type", shortened(name), "widths", a="int4", b="int8", c="float8")
     fields = object_in(fields)
     group = {**fields, **object_in(object_in(fields.get("weight_granularity")).get("_data"))}
     return WeightFormat(dtype, _group(group.get("group_size", 128 if dtype == "int4" else None)))

@@ -81,9 +81,7 @@ def run_trace(question: Question, plan: Plan, trace: Trace, chunk_tokens: int) -
     """
     engines = plan.layout.replicas
     if trace.requests < engines:
-        raise OutOfRangeError(
-            remark("errors.requests_in_trace"), trace.requests, "fewer_than_engines", engines=engines
-        )
+        raise OutOfRangeError(remark("errors.requests_in_trace"), trace.requests, "fewer", engines=engines)
     asked = _of_lengths(question, trace.mean_prompt, trace.mean_output)
     mean = judge(asked, plan.layout)
     cost = replace(engine_cost(asked, mean), most_running=question.cluster.gpu.vllm_sequences)

@@ -28,9 +28,7 @@ class Requests:
         require_positive(prompt_tokens=min(self.prompts), output_tokens=min(self.outputs))
         longest = max(map(sum, zip(self.prompts, self.outputs, strict=True)))
         if longest > self.room_tokens:
-            raise OutOfRangeError(
-                remark("errors.tokens_of_a_request"), longest, "over_the_room", room=self.room_tokens
-            )
+            raise OutOfRangeError(remark("errors.tokens_of_a_request"), longest, "over_room", room=self.room_tokens)
 
 
 def seeded(seed: int) -> np.random.Generator:

@@ -91,10 +91,9 @@ class ModelSpec:
             head_dim=self.head_dim,
             vocab_size=self.vocab_size,
         )
-        if self.num_attention_heads % self.num_key_value_heads:
-            raise OutOfRangeError(
-                "num_key_value_heads", self.num_key_value_heads, "divide_heads", heads=self.num_attention_heads
-            )
+        heads, kv_heads = self.num_attention_heads, self.num_key_value_heads
+        if heads % kv_heads:
+            raise OutOfRangeError("num_key_value_heads", kv_heads, "divide_heads", heads=heads)
         if self.kinds and len(self.pattern) != self.num_hidden_layers:
             raise OutOfRangeError("layers", len(self.pattern), "be_layers", layers=self.num_hidden_layers)
 

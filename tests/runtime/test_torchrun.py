@@ -23,7 +23,7 @@ from runtime.locks import HostLock
 from runtime.processes import PARENT, tagged
 from runtime.prose import worded
 from runtime.run_request import RunRefusedError, RunRequest
-from runtime.torchrun import TAG, RunBusyError, start
+from runtime.torchrun import TAG, start
 from tests.distributed.tiny_checkpoints import write
 
 torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
@@ -270,7 +270,7 @@ def test_a_page_that_goes_away_takes_its_run_with_it():
     def page():
         with run:
             watch_until(run, "start")
-            with pytest.raises(RunBusyError, match="one at a time; it ends within 600 s"):
+            with pytest.raises(RunRefusedError, match="one at a time; it ends within 600 s"):
                 start(SHORT)
             while run._lines.qsize() == 0:
                 time.sleep(0.05)
