@@ -16,7 +16,7 @@ import streamlit as st
 from core.scenario import LIMITS, Scenario, query_name
 from ui import address
 from ui.prose import label as word
-from ui.question import QuestionField, Choice, label_of
+from ui.question import Choice, QuestionField, label_of
 
 LINK = re.compile(r"\[([^\[\]]*)\]\(drag:(\w+)\)")
 _OFFERED = "_dragged"
