@@ -39,7 +39,7 @@ def _answer(options: Namespace) -> Computed:
     row, across = model(options.model), link(options.link)
     require_positive(tp_size=options.tp)
     if broken := check_tp_size(row, options.tp, experts_whole=options.expert_parallel).broken:
-        raise OutOfRangeError("tp_size", options.tp, f"does not split {row.key}: {'; '.join(broken)}")
+        raise OutOfRangeError("tp_size", options.tp, "does_not_split", model=row.key, broken="; ".join(broken))
     on = _gpu(options, across)
     step = _step(options, row, on)
     priced, beside, more = bill(step, across), priced_ends(step, across), _more(options, step, across)

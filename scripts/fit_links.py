@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from core.errors import UnreadableTextError, require_positive
+from core.errors import require_positive
 from core.links.fit import LinkFit, predicted_us, spikes
 from core.links.fitted_tables import FittedTable, fitted_tables
 from core.units import GB, binary_bytes, plain
-from runtime.prose import explained, worded
+from runtime.prose import worded
 from scripts.terminal import OFF, Computed, Parser, command, picked, print_aligned, read_text, run
 
 _HEADLINES = ("links.corrupts", "links.corrupts_somewhere", "links.run_failed")
@@ -57,10 +57,7 @@ def _answer(options: Namespace) -> Computed:
 
 def fit_file(path: str, sizes: Sequence[int]) -> list[Fitted]:
     """Every table of a file, fitted."""
-    try:
-        tables = fitted_tables(read_text(path))
-    except UnreadableTextError as error:
-        raise UnreadableTextError(explained(error)) from error
+    tables = fitted_tables(read_text(path))
     return [
         Fitted(own, {size: predicted_us(own.table, size) if own.table.trusted else None for size in sizes})
         for own in tables

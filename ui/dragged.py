@@ -16,7 +16,7 @@ import streamlit as st
 from core.scenario import LIMITS, Scenario, query_name
 from ui import address
 from ui.prose import label as word
-from ui.question import Asked, Choice, label_of
+from ui.question import Choice, QuestionField, label_of
 
 LINK = re.compile(r"\[([^\[\]]*)\]\(drag:(\w+)\)")
 _OFFERED = "_dragged"
@@ -38,7 +38,7 @@ def begin() -> None:
     st.session_state[_OFFERED] = {}
 
 
-def marked(markdown: str, fields: Mapping[str, Asked], stem: str) -> str:
+def marked(markdown: str, fields: Mapping[str, QuestionField], stem: str) -> str:
     """Return prose as Markdown with its numbers to be dragged as HTML; `fields` are those of the page's question.
 
     Raises KeyError for a link that names no field.
@@ -51,7 +51,7 @@ def _number(words: str) -> int:
     return int("".join(letter for letter in words if letter.isdigit()))
 
 
-def _found(field: str, now: int, fields: Mapping[str, Asked], stem: str) -> Dragged:
+def _found(field: str, now: int, fields: Mapping[str, QuestionField], stem: str) -> Dragged:
     if field in fields:
         one = fields[field]
         assert isinstance(one.kind, Choice), f"{field} is not one of a few"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.ask.reading import USUAL_GPUS, Asked
+from core.ask.reading import USUAL_GPUS, Inquiry
 from core.ask.sums import Lines, given
 from core.catalog import link as find_link
 from core.errors import Remark, remark
@@ -17,7 +17,7 @@ MANY = 32
 """Sequences at once of a busy engine."""
 
 
-def tp_slower(asked: Asked) -> Lines:
+def tp_slower(asked: Inquiry) -> Lines:
     """The time between tokens at both sizes: what more ranks save of reading, and what they pay in all-reduces.
 
     Of two sizes n and m, with reading w and what no rank divides f:
@@ -54,7 +54,7 @@ def tp_slower(asked: Asked) -> Lines:
     return [*lines, *([remark("ask.slower_but")] if saved_s > paid_s else [])]
 
 
-def width_speed(asked: Asked) -> Lines:
+def width_speed(asked: Inquiry) -> Lines:
     """The same plan in the checkpoint's own width and in the narrower one: what is read, and how long it takes."""
     own = asked.model.weight_dtype
     narrow = asked.dtype if asked.dtype not in (None, own) else "fp8" if own != "fp8" else "bf16"
@@ -74,7 +74,7 @@ def width_speed(asked: Asked) -> Lines:
     return [*lines, remark("ask.width_why" if narrow_flops else "ask.width_why_not", gpu=asked.gpu)]
 
 
-def pp_over_nodes(asked: Asked) -> Lines:
+def pp_over_nodes(asked: Inquiry) -> Lines:
     """Stages over nodes with TP inside each, TP over all, and an engine a node."""
     over = _over_nodes(asked)
     inside, nodes = over.gpus_per_node, over.nodes
@@ -82,25 +82,25 @@ def pp_over_nodes(asked: Asked) -> Lines:
     return [*_beside(over, ways), _crossing(over), remark("ask.pp_why", nodes=nodes, inside=inside)]
 
 
-def tp_over_nodes(asked: Asked) -> Lines:
+def tp_over_nodes(asked: Inquiry) -> Lines:
     """The same three, for whoever asks whether TP may cross."""
     return pp_over_nodes(asked)
 
 
-def pp_or_tp(asked: Asked) -> Lines:
+def pp_or_tp(asked: Inquiry) -> Lines:
     """All GPUs on one layer, or a stage each: for one sequence, and for many."""
     size = _size_of(asked)
     return [*_beside(asked, (Layout(size), Layout(1, size))), remark("ask.pp_or_tp_why", size=size)]
 
 
-def replicas_or_tp(asked: Asked) -> Lines:
+def replicas_or_tp(asked: Inquiry) -> Lines:
     """One engine on all GPUs, or two on half each: how fast, and how much room."""
     size = _size_of(asked)
     ways = (Layout(size), Layout(max(1, size // 2), 1, 2))
     return [*_beside(asked, ways), *_room(asked, ways), remark("ask.replicas_why")]
 
 
-def tp_or_dp(asked: Asked) -> Lines:
+def tp_or_dp(asked: Inquiry) -> Lines:
     """Attention cut over all ranks, or repeated with whole experts distributed: the tokens that each keeps.
 
     A dense model's copies are whole engines.
@@ -111,7 +111,7 @@ def tp_or_dp(asked: Asked) -> Lines:
     return [*_beside(asked, ways), *_room(asked, ways), remark(f"ask.dp_why{'_latent' if _repeats(asked) else ''}")]
 
 
-def need_nvlink(asked: Asked) -> Lines:
+def need_nvlink(asked: Inquiry) -> Lines:
     """The same plan over NVLink and over PCIe: for a token, and for a prompt."""
     size = asked.tp_sizes[0] if asked.tp_sizes else min(asked.gpus_per_node, 2)
     question = _large_enough(asked, size).question()
@@ -126,7 +126,7 @@ def need_nvlink(asked: Asked) -> Lines:
     return [*lines, remark("ask.nvlink_why", size=size)]
 
 
-def _two_sizes(asked: Asked) -> tuple[int, int]:
+def _two_sizes(asked: Inquiry) -> tuple[int, int]:
     """The two sizes that were said, else all GPUs and half of them."""
     said = sorted(set(asked.tp_sizes))
     if len(said) >= 2:
@@ -135,12 +135,12 @@ def _two_sizes(asked: Asked) -> tuple[int, int]:
     return max(1, more // 2), more
 
 
-def _size_of(asked: Asked) -> int:
+def _size_of(asked: Inquiry) -> int:
     """Ranks of both ways: what was said last, else all GPUs of a node."""
     return max([*asked.tp_sizes, *asked.pp_sizes], default=asked.gpus_per_node)
 
 
-def _large_enough(asked: Asked, ranks: int) -> Asked:
+def _large_enough(asked: Inquiry, ranks: int) -> Inquiry:
     """With room for so many ranks: in the nodes that there are, in as many of such nodes, else in a larger node."""
     if asked.gpus >= ranks:
         return asked
@@ -150,18 +150,18 @@ def _large_enough(asked: Asked, ranks: int) -> Asked:
     return replace(asked, gpus_per_node=ranks)
 
 
-def _over_nodes(asked: Asked) -> Asked:
+def _over_nodes(asked: Inquiry) -> Inquiry:
     return asked if asked.nodes > 1 else replace(asked, nodes=2)
 
 
-def _fewest(asked: Asked) -> int:
+def _fewest(asked: Inquiry) -> int:
     """The fewest ranks of a node that hold the model as it is published; all of them where none do."""
     question = asked.question()
     sizes = [size for size in (1, 2, 4, 8) if size <= asked.gpus_per_node]
     return next((size for size in sizes if judge(question, Layout(size)).fits), asked.gpus_per_node)
 
 
-def _beside(asked: Asked, ways: Sequence[Layout]) -> Lines:
+def _beside(asked: Inquiry, ways: Sequence[Layout]) -> Lines:
     """Each way for one sequence, then for many."""
     asked = _large_enough(asked, 1 if asked.nodes > 1 else max(way.gpus for way in ways))
     lines = [remark("ask.for_one"), *(given(asked.question(1, experts=True), way) for way in ways)]
@@ -170,7 +170,7 @@ def _beside(asked: Asked, ways: Sequence[Layout]) -> Lines:
     return [*lines, remark("ask.for_many", at_once=at_once), *(given(many, way) for way in ways)]
 
 
-def _room(asked: Asked, ways: Sequence[Layout]) -> Lines:
+def _room(asked: Inquiry, ways: Sequence[Layout]) -> Lines:
     """Tokens of cache that each way holds in all, and how many times the first's the second holds."""
     question = _large_enough(asked, max(way.gpus for way in ways)).question(1, experts=True)
     held = [judge(question, way).kv_tokens_in_all for way in ways]
@@ -182,12 +182,12 @@ def _room(asked: Asked, ways: Sequence[Layout]) -> Lines:
     ]
 
 
-def _crossing(asked: Asked) -> Remark:
+def _crossing(asked: Inquiry) -> Remark:
     cluster = asked.question().cluster
     return remark("ask.between", cluster=cluster, said=None if asked.network else remark("ask.network_usual"))
 
 
-def _repeats(asked: Asked) -> bool:
+def _repeats(asked: Inquiry) -> bool:
     """Whether ranks of a layer keep the same cache: latent attention, or fewer KV heads than ranks."""
     compressed = asked.model.mla is not None or any(
         type(kind.mixer).__name__ in ("MlaSpec", "CompressedSpec") for kind, _ in asked.model.kinds_of()

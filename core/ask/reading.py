@@ -86,7 +86,7 @@ _SAID: Named = "said"
 
 
 @dataclass(frozen=True)
-class Asked:
+class Inquiry:
     """What a question says; what it leaves out is as usual, and `usual` names that.
 
     `model_is` says whether the model was named, is the nearest to what was, stands for a size, or is the usual one.
@@ -137,7 +137,7 @@ class Asked:
         return question_of(self.model, machine, demand, expert_parallel=experts)
 
 
-def read_question(text: str, model: str | None = None, gpu: str | None = None, gpus: int | None = None) -> Asked:
+def read_question(text: str, model: str | None = None, gpu: str | None = None, gpus: int | None = None) -> Inquiry:
     """What a text says of its machine. What is given besides counts before what the text says.
 
     Raises UnknownNameError for a model or GPU that is given and that the catalog has not, and for a card that the
@@ -157,7 +157,7 @@ def read_question(text: str, model: str | None = None, gpu: str | None = None, g
     usual += [] if how == "said" else ["model"]
     usual += [] if row or gpu else ["gpu"]
     usual += [] if counted else ["gpus"]
-    return Asked(
+    return Inquiry(
         text=text,
         model=spec,
         model_is=how,

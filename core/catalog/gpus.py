@@ -289,4 +289,4 @@ def gpu(name: str) -> GpuSpec:
 
     Raises UnknownNameError.
     """
-    return find("GPU", GPUS, name)
+    return find("gpu", GPUS, name)

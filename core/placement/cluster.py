@@ -45,7 +45,7 @@ class ClusterSpec:
     def __post_init__(self) -> None:
         require_positive(gpus_per_node=self.gpus_per_node, nodes=self.nodes)
         if self.gpus > MOST_GPUS:
-            raise OutOfRangeError("gpus", self.gpus, f"must be at most {MOST_GPUS}")
+            raise OutOfRangeError("gpus", self.gpus, "at_most", most=MOST_GPUS)
         told = {"nvlink_domain": self.nvlink_domain, "nics_per_node": self.nics_per_node}
         require_positive(**{name: value for name, value in told.items() if value is not None})
 
@@ -120,7 +120,7 @@ def custom_gpu(memory_bytes: float, memory_bytes_per_s: float, bf16_flops: float
     """
     for name, value in (("memory_bytes", memory_bytes), ("memory_bytes_per_s", memory_bytes_per_s)):
         if not 0 < value < 1e16:
-            raise OutOfRangeError(name, value, "must be above 0, and no more than a GPU can have")
+            raise OutOfRangeError(name, value, "above_and_a_card", least=0)
     return GpuSpec(
         key="own",
         name="your GPU",
@@ -196,7 +196,7 @@ def refuse_another(gpu: GpuSpec, names: Iterable[str]) -> None:
         except UnknownNameError:
             same = re.search(rf"(?<![a-z0-9]){re.escape(known)}(?![0-9])", name.lower()) is not None
         if not same:
-            raise OutOfRangeError("topology", name, f"is not {gpu.name}; name the GPU that the table is of")
+            raise OutOfRangeError("topology", name, "another_gpu", gpu=gpu.name)
 
 
 def seen_link(gpu: GpuSpec, usual: LinkSpec, seen: Topology) -> LinkSpec:
@@ -213,15 +213,9 @@ def seen_link(gpu: GpuSpec, usual: LinkSpec, seen: Topology) -> LinkSpec:
     link = usual if usual.is_fabric else find_link(gpu.bridge_key)
     whole = link.lanes
     if seen.of_amd and gpu.nvlink:
-        raise OutOfRangeError(
-            "topology", "XGMI", f"joins GPUs of AMD, and {gpu.name} is none; name the GPU that the table is of"
-        )
+        raise OutOfRangeError("topology", "XGMI", "xgmi_of_another", gpu=gpu.name)
     if (gpu.nvlink or gpu.bridged) and 0 < whole < seen.most_bonded:
-        raise OutOfRangeError(
-            "topology",
-            f"NV{seen.most_bonded}",
-            f"bonds more than the {whole} links of {gpu.name}; name the GPU that the table is of",
-        )
+        raise OutOfRangeError("topology", f"NV{seen.most_bonded}", "links_of_another", links=whole, gpu=gpu.name)
     if not 0 < seen.bonded < whole:
         return link
     return link.scaled(seen.bonded / whole, name=f"{link.name}, {seen.bonded} links of {whole}")

@@ -62,9 +62,9 @@ class Budget:
 
     def __post_init__(self) -> None:
         if not 0 < self.utilisation <= 1:
-            raise OutOfRangeError("utilisation", self.utilisation, "must lie in (0, 1]")
+            raise OutOfRangeError("utilisation", self.utilisation, "lies_above", least=0, most=1)
         if not 0 < self.usable_bytes < float("inf"):
-            raise OutOfRangeError("usable_bytes", self.usable_bytes, "must be above 0")
+            raise OutOfRangeError("usable_bytes", self.usable_bytes, "above", least=0)
 
     @property
     def granted_bytes(self) -> float:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.errors import OutOfRangeError, UnreadableTextError
+from core.errors import OutOfRangeError, UnreadableTextError, remark
 from core.placement.written_ways import MOST_DEVICES, written_rows
 from core.text.lines import CONTAINER
 from core.text.numbers import whole_number
@@ -134,7 +134,7 @@ def read_node(text: str) -> Topology:
     """The same, of no more GPUs than a node of the planner has. Raises OutOfRangeError for more."""
     topology = read_topology(text)
     if topology.gpus > MOST_GPUS_A_NODE:
-        raise OutOfRangeError("GPUs in the table", topology.gpus, f"must be at most {MOST_GPUS_A_NODE}")
+        raise OutOfRangeError(remark("errors.gpus_in_table"), topology.gpus, "at_most", most=MOST_GPUS_A_NODE)
     return topology
 
 
@@ -188,13 +188,10 @@ def _tables_in(text: str) -> list[Topology]:
     if read:
         return read
     if _AMD.search(text):
-        raise UnreadableTextError(
-            "of AMD's tools only a whole table of link types is read, as rocm-smi --showtopo or amd-smi topology -t"
-            " prints it: set GPUs, link and NICs by hand"
-        )
+        raise UnreadableTextError("amd_topology")
     if refusals:
         raise refusals[0]
-    raise UnreadableTextError("no table of nvidia-smi topo -m: a line that names GPU0, GPU1 and so on begins it")
+    raise UnreadableTextError("no_topology", a="GPU0", b="GPU1")
 
 
 def _bare(line: str) -> str:
@@ -254,22 +251,22 @@ def _topology(columns: Sequence[str], rows: Sequence[tuple[str, list[str]]]) -> 
     cells = {name: row for name, row in rows if _GPU.fullmatch(name)}
     if set(cells) != set(gpus):
         missing = ", ".join(sorted(set(gpus) - set(cells))[:8])
-        raise UnreadableTextError(f"the header names {len(gpus)} GPUs, and rows are missing for {missing}")
+        raise UnreadableTextError("rows_missing", gpus=len(gpus), missing=missing)
     for name in gpus:
         if len(cells[name]) < len(columns) or not all(_CELL.fullmatch(cell) for cell in cells[name]):
-            raise UnreadableTextError(f"the row of {name} does not have a cell for each of {len(columns)} columns")
+            raise UnreadableTextError("cells_missing", name=name, columns=len(columns))
     links: dict[tuple[int, int], str] = {}
     nic_links: dict[tuple[int, str], str] = {}
     for one, name in enumerate(gpus):
         ways = dict(zip(columns, cells[name], strict=True))
         if ways[name] not in _ITSELF:
-            raise UnreadableTextError(f"the row of {name} has {ways[name]} where X, itself, belongs")
+            raise UnreadableTextError("itself", name=name, cell=ways[name])
         for other in range(one + 1, len(gpus)):
             links[one, other] = ways[gpus[other]]
             if links[one, other] in _ITSELF:
-                raise UnreadableTextError(f"{name} and {gpus[other]} are two, and the table says that they are one")
+                raise UnreadableTextError("are_two", one=name, other=gpus[other])
             if cells[gpus[other]][columns.index(name)] != links[one, other]:
-                raise UnreadableTextError(f"{name} and {gpus[other]} disagree on the way between them")
+                raise UnreadableTextError("disagree", one=name, other=gpus[other])
         nic_links |= {(one, nic): ways[nic] for nic in nics}
     return Topology(len(gpus), nics, links, nic_links)
 

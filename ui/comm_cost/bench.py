@@ -42,7 +42,6 @@ PHASED = (KERNELS, TABLE, UNITS, GPUS, BUY, NODES, ENDS)
 OF_THE_SCENARIO = (OWN, KERNELS, BATCH, UNITS, GPUS, BUY, ENDS, serving.DRAFTS)
 """Figures of the scenario's own step: what stands against it stands over them. The others ask for their ranks."""
 
-_OVER_LINK = (UNITS, BUY, EXPERTS, ENDS, serving.ATTENTION, serving.DRAFTS)
 THE_LINK, THE_NETWORK = "the link", "the network"
 MEASURED, NAPKIN = "as measured", "the lab's napkin"
 THRESHOLDS = (100 * NOISE_BELOW_FRACTION, 100 * FATAL_ABOVE_FRACTION)
