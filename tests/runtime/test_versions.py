@@ -10,7 +10,7 @@ from runtime.versions import ROOT, ranges, say, unfit
 from tests.each import each
 
 PINS = {
-    file: dict(line.split("==") for line in (ROOT / file).read_text().split())
+    file: dict(re.findall(r"^([\w-]+)==([\w.]+)", (ROOT / file).read_text(), re.MULTILINE))
     for file in ("requirements.txt", "cloud/requirements.txt")
 }
 

@@ -5,11 +5,12 @@ from typing import Any
 
 import streamlit as st
 
+from core.placement.reached import Reached, reached
 from core.two_way_tp.reconcile import slowdown
 from core.two_way_tp.run_log import RunLog, Slowed, Step
 from runtime.captures import Capture
 from runtime.kept import kept, kept_of
-from ui import address
+from ui import address, tested
 from ui.figures.style import Figure
 from ui.page import Page
 from ui.players.pace_player import pace_player
@@ -43,6 +44,19 @@ def token_figure(page: Page[Any], log: RunLog, reading: str) -> None:
     """Where a token's time goes on one process and on two."""
     table = rows_of.token_bars(log)
     page.figure(charts.stacked_bars(table, page.look), reading, table, "one_token")
+
+
+def reached_on_gpus(page: Page[Any]) -> Reached | None:
+    """What a served engine reaches by the scenario's cut of its model; None where nothing is cut."""
+    return reached(page.scenario)
+
+
+def served(page: Page[Any]) -> None:
+    """What the same cut gives on the scenario's GPUs, and how far such times were off; no wall has room for it."""
+    found = page.once(reached_on_gpus)
+    if found is not None and not page.look.present:
+        page.say(f"served.{found.because}")
+        tested.beside_times(page.scenario.gpu_spec, page.scenario.model_spec)
 
 
 @kept
