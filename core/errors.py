@@ -1,12 +1,16 @@
 """What there is to say of an answer, and errors a learner can cause.
 
-A remark is a code that `content/` words; an error's message gives the quantity, its value, the rule, the way out.
+A remark is a code that `content/` words, and an error carries one: the quantity, its value, the rule, the way out.
+`str(error)` is its English sentence.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import TypeAlias
+
+from core.english import express
 
 LONGEST_MESSAGE = 2_000
 """Characters of a message: what somebody typed may stand in it, and be of any length."""
@@ -14,9 +18,12 @@ LONGEST_VALUE = 1_000
 """Characters of a value: a word of somebody's paste may be one, and of any length."""
 
 
+_BLANKS = re.compile(r"\s+")
+_CODE = re.compile(r"[a-z][a-z0-9_.]*")
 _VARIANTS = re.compile(r"-(?:instruct|chat|it|base|fp8|fp4|nvfp4|awq|gptq|int4|int8|bf16)(?=-|$)")
-MOST_NAMED = 50
+MOST_NAMED = 20
 """Names that are all said where one of them was meant."""
+Keys: TypeAlias = Mapping[str, str] | None
 
 
 @dataclass(frozen=True)
@@ -57,50 +64,67 @@ def shortened(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-class ShardlabError(ValueError):
-    """Anything a learner can put in and core refuses, in one line. Pages show it where the figure would stand."""
+def _reason(code: str, values: Mapping[str, object], group: str = "") -> Remark:
+    """The remark of a block of errors.md; a sentence that somebody else wrote stays in their words."""
+    if not _CODE.fullmatch(code):
+        group, code, values = "", "own_words", {"words": code}
+    return Remark(f"errors.{group}{code}", {name: _plain(value) for name, value in values.items()})
 
-    def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message[:LONGEST_MESSAGE].split()))
+
+def _plain(value: object) -> object:
+    """A value that a remark can keep: no frame of an exception, no array, a text in one line and of some length."""
+    value = value.remark if isinstance(value, ShardlabError) else value
+    return value if isinstance(value, Remark | int | float) else _BLANKS.sub(" ", str(value)[:LONGEST_MESSAGE])
+
+
+class ShardlabError(ValueError):
+    """Anything a learner can put in and core refuses, in one line. Pages show it where the figure would stand.
+
+    `code` is a block of content/en/errors.md, whose fields `values` fill.
+    """
+
+    def __init__(self, code: str, /, **values: object) -> None:
+        super().__init__(code)
+        self.remark = _reason(code, values)
+
+    def __str__(self) -> str:
+        return " ".join(express(self.remark.code, self.remark.values)[:LONGEST_MESSAGE].split())
 
 
 class OutOfRangeError(ShardlabError):
-    """A quantity lies outside what the model can mean."""
+    """A quantity lies outside what the model can mean: `rule` is a block `rule.*` of errors.md."""
 
-    def __init__(self, name: str, value: object, rule: str) -> None:
-        super().__init__(f"{name}={value} {rule}")
+    def __init__(self, name: str | Remark, value: object, rule: str, /, **values: object) -> None:
+        super().__init__("out_of_range", name=name, value=value, rule=_reason(rule, values, "rule."))
 
 
 class IndivisibleError(ShardlabError):
     """A dimension does not split evenly over the ranks."""
 
-    def __init__(self, name: str, value: int, parts_name: str, parts: int, advice: str = "") -> None:
-        options = ", ".join(str(n) for n in divisors(value) if n <= 64)
-        super().__init__(f"{name}={value} does not divide over {parts_name}={parts}; use {options}{advice}")
-        self.name, self.value, self.parts = name, value, parts
+    def __init__(self, name: str, value: int, parts_name: str, parts: int) -> None:
+        sizes = ", ".join(str(n) for n in divisors(value) if n <= 64)
+        super().__init__("indivisible", name=name, value=value, parts_name=parts_name, parts=parts, sizes=sizes)
 
 
 class UnknownNameError(ShardlabError):
     """A catalog key or option that does not exist; of many that do, the three that are most like it.
 
-    `keys` says which of the known ones each other name means.
+    `kind` is a block `kind.*` of errors.md; `keys` says which of the known ones each other name means.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], keys: Mapping[str, str] | None = None) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], keys: Keys = None, /, **values: object) -> None:
         names = tuple(known)
-        meant = nearest(name, names)
-        hint = f"did you mean {meant}? " if meant else ""
-        told = f"one of: {', '.join(names)}"
-        if len(names) > MOST_NAMED:
-            told = f"the nearest: {', '.join(three_nearest(name, keys or {one: one for one in names}))}"
-        super().__init__(f"no {kind} named {name!r}; {hint}{told}")
+        meant, near = nearest(name, names), len(names) > MOST_NAMED
+        told = ", ".join(three_nearest(name, keys or {one: one for one in names}) if near else names)
+        code = f"unknown_name{'_near' * near}{'_like' * bool(meant)}"
+        super().__init__(code, kind=_reason(kind, values, "kind."), name=repr(name), known=told, meant=meant)
 
 
 class UnreadableTextError(ShardlabError):
     """A pasted or uploaded text that holds nothing to be trusted; `reason` is what a line of it is refused for."""
 
-    def __init__(self, message: str, reason: Remark | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, code: str, /, reason: Remark | None = None, **values: object) -> None:
+        super().__init__(code, **values)
         self.reason = reason
 
 
@@ -150,14 +174,14 @@ def require_positive(**quantities: float) -> None:
     """Raise OutOfRangeError for the first quantity that is not above zero."""
     for name, value in quantities.items():
         if not value > 0:
-            raise OutOfRangeError(name, value, "must be above 0")
+            raise OutOfRangeError(name, value, "above", least=0)
 
 
 def require_non_negative(**quantities: float) -> None:
     """Raise OutOfRangeError for the first quantity below zero, or not a number."""
     for name, value in quantities.items():
         if not value >= 0:
-            raise OutOfRangeError(name, value, "must be 0 or more")
+            raise OutOfRangeError(name, value, "or_more", least=0)
 
 
 def require_divides(name: str, value: int, parts_name: str, parts: int) -> int:

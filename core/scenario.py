@@ -28,9 +28,6 @@ class Limits(NamedTuple):
         """Whether `value` is a whole number within them."""
         return isinstance(value, int) and self.least <= value <= self.most
 
-    def __str__(self) -> str:
-        return f"a whole number from {self.least} to {self.most}"
-
 
 LIMITS = {
     "tp": Limits(1, 64),
@@ -85,10 +82,10 @@ class Scenario:
             object.__setattr__(self, name, find(getattr(self, name)).key)
         for name, limits in LIMITS.items():
             if not limits.allow(getattr(self, name)):
-                raise OutOfRangeError(name, getattr(self, name), f"must be {limits}")
+                raise OutOfRangeError(name, getattr(self, name), "whole_in", least=limits.least, most=limits.most)
         for name in ("weight_dtype", "kv_dtype"):
             if getattr(self, name) not in DTYPE_BYTES:
-                raise OutOfRangeError(name, getattr(self, name), f"is not one of {', '.join(DTYPE_BYTES)}")
+                raise OutOfRangeError(name, getattr(self, name), "not_one_of", known=", ".join(DTYPE_BYTES))
 
     @property
     def model_spec(self) -> ModelSpec:
@@ -168,7 +165,8 @@ def _whole_number(name: str, text: str) -> int:
     Raises OutOfRangeError for anything else.
     """
     if not re.fullmatch(r"[0-9]{1,12}", text.strip()):
-        raise OutOfRangeError(name, shortened(text), f"must be {LIMITS[name]}")
+        least, most = LIMITS[name]
+        raise OutOfRangeError(name, shortened(text), "whole_in", least=least, most=most)
     return whole(text)
 
 

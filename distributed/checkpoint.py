@@ -33,12 +33,10 @@ def save(model: Decoder, path: Path, metadata: dict[str, str]) -> None:
 def require(path: Path) -> None:
     """Raise CheckpointError when no file is at `path`, none of safetensors, or not the one of its checksum."""
     if not path.is_file():
-        raise CheckpointError(
-            f"no checkpoint {path.name} in {path.parent.name}/; write it with: python -m distributed.train_grammar"
-        )
+        raise CheckpointError("checkpoint.none", name=path.name, folder=path.parent.name)
     open_file(path)  # its head says how long it is, so that a cut one is told before anything is started
     if path.name in (sums := _sums(path)) and sums[path.name] != sha256(path):
-        raise CheckpointError(f"{path.name} is not the file whose checksum stands in {SUMS}; write it anew")
+        raise CheckpointError("checkpoint.other_file", name=path.name, sums=SUMS)
 
 
 def open_file(path: Path) -> Any:
@@ -49,7 +47,7 @@ def open_file(path: Path) -> Any:
     try:
         return safe_open(path, framework="pt")
     except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"cannot read {path.name} as safetensors: {error}") from error
+        raise CheckpointError("checkpoint.no_safetensors", name=path.name, error=error) from error
 
 
 def load_sharded(model: Decoder, path: Path = CHECKPOINT) -> int:
@@ -64,7 +62,7 @@ def load_sharded(model: Decoder, path: Path = CHECKPOINT) -> int:
     with open_file(path) as file:
         for name, parameter in model.named_parameters():
             if name not in file.keys():  # noqa: SIM118 - not a dict
-                raise CheckpointError(f"{path.name} holds no tensor named {name}")
+                raise CheckpointError("checkpoint.no_tensor", file=path.name, name=name)
             part = slice_of(file.get_slice(name), name, parameter, model.group.rank)
             fill(parameter, part)
             read += part.nbytes
@@ -98,4 +96,4 @@ def slice_of(stored: Any, name: str, parameter: nn.Parameter, rank: int) -> Tens
 
 def _require_shape(name: str, stored: list[int], wanted: list[int]) -> None:
     if stored != wanted:
-        raise CheckpointError(f"{name} is {stored} in the checkpoint and {wanted} in the model")
+        raise CheckpointError("checkpoint.other_shape", name=name, stored=stored, wanted=wanted)

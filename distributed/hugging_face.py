@@ -52,9 +52,7 @@ def read_directory(path: Path) -> ModelDirectory:
     config = _json(path / "config.json")
     kind = config.get("model_type")
     if kind not in KINDS:
-        raise ShardlabError(
-            f"model_type={kind} is not of a shape that a run can load; use one of {', '.join(KINDS)}"
-        )
+        raise ShardlabError("load.shape", kind=kind, known=", ".join(KINDS))
     _refuse(config)
     spec = model_from_config(json.dumps(config), path.name)
     return ModelDirectory(path, replace(spec, name=path.name, weight_dtype="fp32"), _settings(config), _files(path))
@@ -70,7 +68,7 @@ def load_sharded(model: Llama, directory: ModelDirectory) -> int:
         for name, parameter in model.named_parameters():
             stored = name if name.startswith("lm_head") else f"model.{name}"
             if stored not in directory.files:
-                raise CheckpointError(f"{directory.path.name} holds no tensor named {stored}")
+                raise CheckpointError("checkpoint.no_tensor", file=directory.path.name, name=stored)
             part = slice_of(files[directory.files[stored]].get_slice(stored), stored, parameter, model.group.rank)
             fill(parameter, part)
             read += part.nbytes
@@ -91,10 +89,10 @@ def _files(path: Path) -> dict[str, str]:
             return dict.fromkeys(file.keys(), ONE_FILE)
     places = _json(path / INDEX).get("weight_map")
     if not isinstance(places, dict) or not all(isinstance(name, str) for name in places.values()):
-        raise CheckpointError(f"{INDEX} has no weight_map from tensors to files")
+        raise CheckpointError("checkpoint.no_weight_map", index=INDEX)
     for name in sorted(set(places.values())):
         if Path(name).name != name or not (path / name).is_file():
-            raise CheckpointError(f"{INDEX} names {name[:80]}, which is no file in {path.name}/")
+            raise CheckpointError("checkpoint.no_such_file", index=INDEX, name=name[:80], folder=path.name)
     return places
 
 
@@ -102,24 +100,24 @@ def _json(path: Path) -> dict[str, Any]:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise CheckpointError(f"no {path.name} in {path.parent.name}/: {error.strerror}") from error
+        raise CheckpointError(
+            "checkpoint.missing", name=path.name, folder=path.parent.name, error=error.strerror
+        ) from error
     except ValueError as error:
-        raise CheckpointError(f"{path.name} in {path.parent.name}/ is no JSON: {error}") from error
+        raise CheckpointError("checkpoint.no_json", name=path.name, folder=path.parent.name, error=error) from error
     if not isinstance(values, dict):
-        raise CheckpointError(f"{path.name} in {path.parent.name}/ is no JSON object")
+        raise CheckpointError("checkpoint.no_object", name=path.name, folder=path.parent.name)
     return values
 
 
 def _refuse(config: Mapping[str, Any]) -> None:
     """Raise ShardlabError for what these layers would compute wrongly and in silence."""
     if config.get("quantization_config"):
-        raise ShardlabError(
-            "quantization_config is set: quantised weights cannot be loaded; use an unquantised one"
-        )
+        raise ShardlabError("load.quantized")
     if config.get("use_sliding_window"):
-        raise ShardlabError("use_sliding_window is set: attention over a window is not written here")
+        raise ShardlabError("load.window")
     if config.get("hidden_act", "silu") != "silu":
-        raise ShardlabError(f"hidden_act={config['hidden_act']} is not silu, the one that the gated MLP has")
+        raise ShardlabError("load.activation", kind=config["hidden_act"])
 
 
 def _settings(config: Mapping[str, Any]) -> LlamaSettings:
@@ -128,7 +126,7 @@ def _settings(config: Mapping[str, Any]) -> LlamaSettings:
     kind = rope.get("rope_type", rope.get("type", "default"))
     theta = rope.get("rope_theta", config.get("rope_theta", 10_000.0))
     if kind not in ("default", "llama3"):
-        raise ShardlabError(f"rope_type={kind} is not written here; default and llama3 are")
+        raise ShardlabError("load.rope", kind=kind, a="default", b="llama3")
     scaling = None
     if kind == "llama3":
         try:
@@ -139,5 +137,5 @@ def _settings(config: Mapping[str, Any]) -> LlamaSettings:
                 int(rope["original_max_position_embeddings"]),
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise ShardlabError(f"the llama3 rope lacks what it needs: {error}") from error
+            raise ShardlabError("load.rope_lacks", kind="llama3", error=error) from error
     return LlamaSettings(float(config.get("rms_norm_eps", 1e-6)), float(theta), scaling)

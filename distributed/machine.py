@@ -7,6 +7,8 @@ from pathlib import Path
 
 import torch
 
+from core.errors import ShardlabError
+
 
 def manifest(command: str, weights: str, seed: int, threads_per_rank: int) -> dict[str, object]:
     """How to make this run again, and where it was made; the load of the last minute tells of its neighbours."""
@@ -50,17 +52,17 @@ def ranks_per_gpu(where: torch.device) -> int:
     return -(-int(os.environ["LOCAL_WORLD_SIZE"]) // torch.cuda.device_count())
 
 
-def why_not_on(kind: str, backend: str, ranks: int, gpus: int) -> str:
-    """Why these ranks cannot use this device so, in a sentence; empty where they can."""
+def require_device(kind: str, backend: str, ranks: int, gpus: int) -> None:
+    """Raise ShardlabError where these ranks cannot use this device over this backend."""
     if kind == "cpu":
-        return "NCCL sends between GPUs: use --backend gloo on a CPU" if backend == "nccl" else ""
-    if gpus == 0:
-        return "there is no GPU here: use --backend gloo --device cpu"
-    if backend == "shm":
-        return "shared memory is the host's: on GPUs use --backend nccl or gloo"
-    if backend == "nccl" and ranks > gpus:
-        return f"{ranks} ranks want {ranks} GPUs over NCCL and there are {gpus}: --backend gloo lets them share"
-    return ""
+        if backend == "nccl":
+            raise ShardlabError("device.no_nccl")
+    elif gpus == 0:
+        raise ShardlabError("device.no_gpu")
+    elif backend == "shm":
+        raise ShardlabError("device.no_shared_memory")
+    elif backend == "nccl" and ranks > gpus:
+        raise ShardlabError("device.few_gpus", ranks=ranks, wanted=ranks, gpus=gpus)
 
 
 def _priority() -> str:

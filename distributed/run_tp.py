@@ -31,7 +31,7 @@ from distributed.collectives import Group
 from distributed.decoder import Decoder
 from distributed.experiments import break_layers, everyone, slow_one_rank, trace
 from distributed.job import SEED, Job, make_job
-from distributed.machine import device, ranks_per_gpu, why_not_on
+from distributed.machine import device, ranks_per_gpu, require_device
 from distributed.measure import Arm, decode_graphed, decode_prompt, sweep, time_prefill, warm_up
 from distributed.progress import ms, say, say_token, summary, us
 from distributed.shared_memory import join, several_hosts
@@ -250,10 +250,7 @@ def main() -> None:
         print("start this with: torchrun --standalone --nproc-per-node=2 -m distributed.run_tp", file=sys.stderr)
         sys.exit(2)
     try:
-        if why_not := why_not_on(
-            args.device, args.backend, int(os.environ["LOCAL_WORLD_SIZE"]), torch.cuda.device_count()
-        ):
-            raise ShardlabError(why_not)
+        require_device(args.device, args.backend, int(os.environ["LOCAL_WORLD_SIZE"]), torch.cuda.device_count())
         job = make_job(args.model, args.checkpoint)
     except ShardlabError as error:
         _refuse(str(error))

@@ -126,7 +126,7 @@ def _entry(number: int, line: str) -> SpendEntry | None:
     except (AttributeError, TypeError, ValueError) as error:
         if _is_torn(line):
             return None
-        raise LedgerError(f"line {number} of the ledger is no entry: {line[:60]!r} ({error})") from None
+        raise LedgerError("ledger_no_entry", line=number, text=repr(line[:60]), error=error) from None
 
 
 def _is_torn(line: str) -> bool:

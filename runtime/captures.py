@@ -62,7 +62,7 @@ def load(name: str, folder: Path = CAPTURES) -> Capture:
     for file in (LINES, RESULT):
         content = (folder / name / file).read_bytes()
         if hashlib.sha256(content).hexdigest() != expected.get(file):
-            raise CaptureError(f"{name}/{file} is not the file that was recorded: its sha256 differs")
+            raise CaptureError("other_file", name=name, file=file, hash="sha256")
         texts[file] = content.decode()
     return of_texts(name, texts[LINES], texts[RESULT])
 

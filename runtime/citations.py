@@ -96,15 +96,13 @@ def _opened(path: Path, package: str) -> Iterator[Archive]:
         try:
             listed = _members(path, package, stack)
         except (OSError, zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
-            raise UnreadableTextError(f"cannot read {path}: {error}") from error
+            raise UnreadableTextError("file.unreadable", path=path, error=error) from error
         metadata = next((listed[name] for name in sorted(listed, key=len) if _is_metadata(name, package)), None)
         header = metadata().decode("utf-8", "replace").partition("\n\n")[0] if metadata else ""
         told = re.findall(r"^(Name|Version): *(\S+) *$", header, re.MULTILINE)
         fields = dict(told) if metadata else _made_of(listed)
         if _plain(fields.get("Name", "")) != _plain(package) or "Version" not in fields:
-            raise UnreadableTextError(
-                f"{path} holds no {package}: give its wheel, its source package, or its folder"
-            )
+            raise UnreadableTextError("file.no_package", path=path, package=package)
         # what a source package holds stands under one folder named for the release
         top = fields.get("Top", f"{package}-{fields['Version']}/").replace("-", "_").lower()
         members = {name[len(top) :] if name.replace("-", "_").lower().startswith(top) else name: read

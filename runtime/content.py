@@ -9,20 +9,18 @@ lacks is said in English while it is not, and a test lists what a finished one l
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
+from core import english
+
 CONTENT = Path(__file__).resolve().parent.parent / "content"
 ENGLISH = "en"
-FIELD = re.compile(r"\{\{([a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*)(?:\|([^{}|\n]+))?\}\}")
-"""A field: a name or a path of names, and behind a bar its unit."""
-
-_BLOCK = re.compile(r"^## ([a-z][a-z0-9_.]*?)(\.\*)?[ \t]*$", re.MULTILINE)
-_ENTRY = re.compile(r"([A-Za-z0-9_][\w.+-]*):\s+(\S.*)", re.ASCII)
+FIELD = english.FIELD
 _speaking: ContextVar[str] = ContextVar("language", default=ENGLISH)
 """Of this thread alone: every visit's run has one of its own, and a thread begins in English."""
 
@@ -66,7 +64,7 @@ def first_of(asked: str) -> str:
     return next((name for name in names if name in finished()), ENGLISH)
 
 
-def load(stem: str, name: str | None = None) -> MappingProxyType[str, str]:
+def load(stem: str, name: str | None = None) -> Mapping[str, str]:
     """Every block of one file by name, in the language being spoken; English where that has none.
 
     Raises FileNotFoundError for an unknown stem, ValueError for a block named twice.
@@ -75,7 +73,7 @@ def load(stem: str, name: str | None = None) -> MappingProxyType[str, str]:
 
 
 @lru_cache(maxsize=256)
-def _merged(stem: str, name: str) -> MappingProxyType[str, str]:
+def _merged(stem: str, name: str) -> Mapping[str, str]:
     english = blocks(stem, ENGLISH)
     if name == ENGLISH or not (CONTENT / name / f"{stem}.md").is_file():
         return english
@@ -83,29 +81,13 @@ def _merged(stem: str, name: str) -> MappingProxyType[str, str]:
 
 
 @lru_cache(maxsize=256)
-def blocks(stem: str, name: str) -> MappingProxyType[str, str]:
+def blocks(stem: str, name: str) -> Mapping[str, str]:
     """The blocks of one file of one language, and no other's.
 
     Raises FileNotFoundError for an unknown file, ValueError for a block named twice or a line that is no entry.
     """
-    text = (CONTENT / name / f"{stem}.md").read_text(encoding="utf-8")
-    texts: dict[str, str] = {}
-    _, *parts = _BLOCK.split(text)
-    for heading, listed, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        entries = _entries(heading, body) if listed else [(heading, body.strip())]
-        for key, words in entries:
-            if key in texts:
-                raise ValueError(f"content/{name}/{stem}.md names {key} twice")
-            texts[key] = words
-    return MappingProxyType(texts)
-
-
-def _entries(heading: str, body: str) -> Iterator[tuple[str, str]]:
-    for line in filter(str.strip, body.splitlines()):
-        entry = _ENTRY.fullmatch(line.strip())
-        if entry is None:
-            raise ValueError(f"{heading}.*: {line!r} is not `key: words`")
-        yield f"{heading}.{entry[1]}", entry[2].strip()
+    path = CONTENT / name / f"{stem}.md"
+    return english.blocks_of(path.read_text(encoding="utf-8"), f"content/{name}/{stem}.md")
 
 
 @lru_cache(maxsize=1024, typed=True)

@@ -66,12 +66,12 @@ class Conversation:
             )
         except OSError as error:
             tree.close()
-            raise NotGradedError(f"the machine cannot start a process: {error.strerror}") from error
+            raise NotGradedError("fault.no_process", error=error.strerror) from error
         try:
             for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
                 os.set_blocking(pipe.fileno(), False)  # type: ignore[union-attr]
             if self._answer(time.monotonic() + BEGIN_S, BEGIN_S) != {"begun": True}:
-                raise NotGradedError(f"the machine cannot run the code: {self._complaint()}")
+                raise NotGradedError("fault.no_run", error=self._complaint())
             loaded = self._answer(time.monotonic() + load_s, load_s)
             self.problem = loaded if isinstance(loaded, str) else str(loaded.get("raised", ""))[:400]
         except BaseException:
@@ -106,7 +106,7 @@ class Conversation:
         try:
             self._process.wait(END_S)
         except subprocess.TimeoutExpired:
-            raise NotGradedError(f"a process of the code did not end within {END_S:g} s of its kill") from None
+            raise NotGradedError("fault.not_ended", wall=END_S) from None
         finally:
             if self._tag:
                 kill_tagged(*self._tag)
@@ -145,7 +145,7 @@ class Conversation:
         if self._tree.exceeded():
             return _OF_MEMORY
         if status in _KILLED:
-            raise KilledError("somebody else ended the code's process, as a machine without memory does")
+            raise KilledError("fault.killed")
         if status in _OUT_OF_TIME:
             return "The code used more processor time than it may, and was ended."
         return f"The process ended before it answered (exit status {status})."

@@ -18,6 +18,13 @@ def write_whole(path: Path, text: str) -> None:
     part.replace(path)
 
 
+def put_text(folder: Path, place: str, text: str) -> None:
+    """Write a file below a folder, and the folders that it lies in."""
+    path = folder / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
 def text_of(data: bytes) -> str:
     """The text of an uploaded file: UTF-8, or UTF-16 where its mark says so, as a Windows shell redirects output.
 

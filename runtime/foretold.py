@@ -42,7 +42,7 @@ def append(make_line: Callable[[str], str], path: Path = LEDGER) -> tuple[Foreto
             os.fsync(file)
             return told
     except OSError as error:
-        raise UnreadableTextError(f"cannot use {path}: {error.strerror}") from error
+        raise UnreadableTextError("file.unusable", path=path, error=error.strerror) from error
 
 
 def _lines(path: Path) -> list[str]:
@@ -51,4 +51,4 @@ def _lines(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableTextError(f"cannot read {path}: {error}") from error
+        raise UnreadableTextError("file.unreadable", path=path, error=error) from error

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from runtime.files import ROOT
+from runtime.files import ROOT, put_text
 
 Name = tuple[str, str]
 """A module and one of its names; "*" for all of them."""
@@ -34,6 +34,8 @@ def write_given(starter: Path, folder: Path, also: Iterable[Name] = ()) -> None:
         tree = _tree(_path(module))
         queue += [(module, other) for other in _named_by(tree, name)]
         queue += [imported for imported in _imports(tree) if _is_named(tree, name, imported[1])]
+    if "core.english" in wanted:  # an error says itself in its words
+        put_text(folder, "content/en/errors.md", (ROOT / "content/en/errors.md").read_text(encoding="utf-8"))
     for module, names in wanted.items():
         _write(folder, module, ast.unparse(_only(_tree(_path(module)), names)))
 
@@ -104,6 +106,4 @@ def _only(tree: ast.Module, names: set[str]) -> ast.Module:
 
 
 def _write(folder: Path, module: str, text: str) -> None:
-    path = folder / _path(module).relative_to(ROOT)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text + "\n", encoding="utf-8")
+    put_text(folder, _path(module).relative_to(ROOT).as_posix(), text + "\n")

@@ -103,11 +103,11 @@ def code_of(file: Path) -> bytes:
     try:
         status = file.lstat()
     except (FileNotFoundError, NotADirectoryError):
-        raise OutOfRangeError("file", file, "is not there") from None
+        raise OutOfRangeError("file", file, "not_there") from None
     if not stat.S_ISREG(status.st_mode):
-        raise OutOfRangeError("file", file, "is a link, or no file, and is not followed")
+        raise OutOfRangeError("file", file, "link")
     if status.st_size > MOST_BYTES:
-        raise OutOfRangeError("file", file, f"is longer than {MOST_BYTES} bytes")
+        raise OutOfRangeError("file", file, "long", most=MOST_BYTES)
     with os.fdopen(os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as opened:
         return opened.read(MOST_BYTES)
 
@@ -120,9 +120,9 @@ def grade_code(
     Raises NotGradedError for a fault of the machine's or of the judge's, ShardlabError where the lab cannot run.
     """
     if confine and (fault := confinement.missing()):
-        raise NotGradedError(f"{fault}; --unconfined runs submissions with no sandbox")
+        raise NotGradedError("fault.unconfined", error=fault)
     if lab.needs_torch and find_spec("torch") is None:
-        raise ShardlabError(f"{lab.key} runs on PyTorch: pip install -r requirements.txt")
+        raise ShardlabError("lab_torch", lab=lab.key)
     asked = probes(lab, seed)
     waits = patience or (WITH_RANKS if lab.needs_torch else Patience())
     try:
@@ -135,7 +135,7 @@ def grade_code(
             except KilledError:  # by a machine that had no memory, perhaps: once more before it is the code's
                 problems = judge.problems(asked, again=True)
     except (OSError, MemoryError) as error:
-        raise NotGradedError(f"the machine failed the judge: {error}") from error
+        raise NotGradedError("fault.machine", error=error) from error
     outcomes = [
         (probe.task, Outcome(translated(probe.claim, *LABS), translated(problem, *LABS)))
         for probe, problem in zip(asked, problems, strict=True)
@@ -256,7 +256,8 @@ def _judged(probe: Probe, answer: Mapping[str, object]) -> str:
     try:
         return _explained(verdict(probe, answer))
     except Exception as error:
-        raise NotGradedError(f"the judge failed at {probe.claim!r}: {type(error).__name__}: {error}") from error
+        fault = f"{type(error).__name__}: {error}"
+        raise NotGradedError("fault.judge_at", claim=repr(probe.claim), error=fault) from error
 
 
 def _explained(problem: str) -> str:

@@ -9,7 +9,7 @@ from runtime.content import language
 _KEPT = 256
 """Answers kept of one function, for all visitors together."""
 
-Asked = ParamSpec("Asked")
+Params = ParamSpec("Params")
 Answer = TypeVar("Answer")
 Row = TypeVar("Row")
 
@@ -48,7 +48,7 @@ def _shared(answer: Answer) -> Answer:
     return Known(answer) if type(answer) is list else answer  # type: ignore[arg-type, return-value]
 
 
-def kept(work: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+def kept(work: Callable[Params, Answer]) -> Callable[Params, Answer]:
     """`work` done once for the same arguments in one language; its answer is shared, a list as `Known` rows.
 
     Arguments that have no key are worked for each time.
@@ -59,7 +59,7 @@ def kept(work: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
         return _shared(work(*args, **dict(named)))
 
     @wraps(work)
-    def answered(*args: Asked.args, **named: Asked.kwargs) -> Answer:
+    def answered(*args: Params.args, **named: Params.kwargs) -> Answer:
         try:
             asked = tuple(map(_key, args)), tuple((name, _key(value)) for name, value in named.items())
         except TypeError:

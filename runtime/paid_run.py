@@ -29,6 +29,7 @@ from core.two_way_tp.run_log import read_log
 from core.two_way_tp.spend import cost_usd
 from runtime.budget import LEDGER, BudgetGuard
 from runtime.files import ROOT, write_whole
+from runtime.prose import worded
 from runtime.run_request import RunRequest
 from runtime.torchrun import Outcome, printed
 
@@ -133,7 +134,7 @@ def _instance(options: argparse.Namespace) -> Instance | None:
     missing = [name for name in ("instance_type", "instance_id", "usd_per_hour") if getattr(options, name) is None]
     if missing:
         flags = ", ".join("--" + name.replace("_", "-") for name in missing)
-        raise ShardlabError(f"a run that is paid needs {flags}; without --vendor it is a stub and costs nothing")
+        raise ShardlabError("paid_needs", flags=flags)
     told = (options.vendor, options.instance_type, options.instance_id, options.usd_per_hour)
     return Instance(*told, gpu_names(), *nvlink_here())
 
@@ -154,7 +155,7 @@ def _run(
             hours = (ended_s - min(began_s, options.instance_started or began_s)) / 3600
             guard.record_actual(LABEL, cost_usd(instance.usd_per_hour, hours), 2 * hours)
     if outcome.status != "done" or outcome.result is None:
-        print(f"run_tp --experiment: {outcome.message}", file=sys.stderr)
+        print(f"run_tp --experiment: {worded(outcome.message) if outcome.message else ''}", file=sys.stderr)
         return None
     manifest = _manifest(
         read_log(outcome.lines).model,

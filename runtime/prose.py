@@ -12,16 +12,18 @@ core's. A field that nobody fills is an error, not a gap.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from core import units
+from core.errors import LONGEST_MESSAGE, Remark, ShardlabError
 from core.placement.steps import LinkBill
 from core.specs import GpuSpec, LinkSpec, ModelSpec
 from core.strategy.training.layout import Strategy
+from core.text.numbers import number
 from runtime import content
 from runtime.catalog_words import short_name, told
 from runtime.quantities import (
@@ -37,7 +39,6 @@ from runtime.quantities import (
     significant,
     step_time,
 )
-from runtime.refusals import translated
 
 UNITS: Mapping[str, Callable[[float], str]] = MappingProxyType(
     {
@@ -218,8 +219,17 @@ def worded(remark: Sayable) -> str:
 
 def explained(error: Exception) -> str:
     """An error's message in the language being spoken, and what core says a line was refused for."""
-    reason, message = getattr(error, "reason", None), translated(str(error))
+    message, reason = str(error), getattr(error, "reason", None)
+    if isinstance(error, ShardlabError) and content.language() != content.ENGLISH:
+        message = " ".join(filter(None, worded(_in_style(error.remark))[:LONGEST_MESSAGE].split(" ")))
     return message if reason is None else f"{message}, {worded(reason)}"
+
+
+def _in_style(value: Any) -> Any:
+    """A refusal's remark, with numbers that somebody typed in the style of the language being spoken."""
+    if isinstance(value, Remark):
+        return replace(value, values={name: _in_style(one) for name, one in value.values.items()})
+    return local(value) if isinstance(value, str) and number(value) is not None else value
 
 
 def _nested(value: object) -> object:

@@ -32,11 +32,11 @@ def published_table(path: Path) -> PublishedTable:
     """
     try:
         if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise UnreadableTextError(f"{path} is too large for a table of measurements")
+            raise UnreadableTextError("file.large_table", path=path)
         with path.open(encoding="utf-8-sig", newline="") as file:
             return _table(csv.DictReader(file), path)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UnreadableTextError(f"cannot read {path}: {error}") from error
+        raise UnreadableTextError("file.unreadable", path=path, error=error) from error
 
 
 @lru_cache(maxsize=1)
@@ -67,7 +67,7 @@ def _table(reader: "csv.DictReader[str]", path: Path) -> PublishedTable:
     columns = KEPT_COLUMNS if "measured_s" in names else PRINTED_COLUMNS
     missing = [name for name in columns if name not in names]
     if missing:
-        raise UnreadableTextError(f"{path} has no column {', '.join(missing)}")
+        raise UnreadableTextError("file.no_column", path=path, missing=", ".join(missing))
     rows = [{name: row[name] or "" for name in columns} for row in reader]
     if columns is KEPT_COLUMNS:
         return read_kept(rows)

@@ -27,7 +27,7 @@ _GROUP = re.compile(r"(?<=\d)\u202f(?=\d)")
 _WORDED = re.compile(r"(?P<figures>.{0,60}\d)\s{0,9}(?P<word>[^\W\d_]\D{0,60})")
 _PERCENT = re.compile(r"(?<=\d)[\u00a0\u202f ]%")
 
-Asked = ParamSpec("Asked")
+Params = ParamSpec("Params")
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,9 @@ def _numerals(language: str) -> dict[str, str]:
     }
 
 
-def _styled(write: Callable[Asked, str]) -> Callable[Asked, str]:
+def _styled(write: Callable[Params, str]) -> Callable[Params, str]:
     @wraps(write)
-    def written(*args: Asked.args, **named: Asked.kwargs) -> str:
+    def written(*args: Params.args, **named: Params.kwargs) -> str:
         return local(write(*args, **named))
 
     return written

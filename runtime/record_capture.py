@@ -11,6 +11,7 @@ from pathlib import Path
 
 from core.errors import ShardlabError
 from runtime import captures
+from runtime.prose import worded
 from runtime.run_request import RunRequest
 from runtime.torchrun import printed
 
@@ -35,7 +36,7 @@ def main(arguments: list[str]) -> int:
 def _record(name: str, options: list[str]) -> int:
     outcome = printed(RunRequest(options=tuple(options), wall_s=900, silence_s=300))
     if outcome.status != "done" or outcome.result is None:
-        print(outcome.message, file=sys.stderr)
+        print(worded(outcome.message) if outcome.message else "", file=sys.stderr)
         return 1
     captures.save(outcome.lines, outcome.result, captures.CAPTURES / name)
     captures.load(name)

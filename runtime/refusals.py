@@ -1,9 +1,9 @@
-"""A message that core or a run wrote in English, in the language being spoken.
+"""A sentence that a lab or its judge says in English, in the language being spoken.
 
-Whatever raises an error says it in English, for a terminal and a traceback; the labs' tests and the judge do too.
-`content/en/errors.md`, and `labs.md` and `classes.md` beside it, hold the same sentences with fields where values
-stand: a message is found there by its words, its values are read off, and the block of the same name in another
-language says it. A value may be a message of its own (`part.*`, or what a field of `_SENTENCES` holds).
+A lab's tests, the judge and a student's process say what they find in English. `content/en/labs.md`, `classes.md`
+and `errors.md` hold the same sentences with fields where values stand: a message is found there by its words, its
+values are read off, and the block of the same name in another language says it. A value may be a message of its own
+(`part.*`, or a field of `_SENTENCES`). An error has a code: `runtime.prose.explained` says it.
 """
 
 import re
@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from runtime import content
-from runtime.quantities import grouped, local
+from runtime.quantities import local
 
-STEM = "errors"
-LABS = ("labs", STEM)
+LABS = ("labs", "errors")
 """What a lab's tests and the judge of a submission say, of a learner's code above all."""
 
 CLASSES = ("classes", *LABS)
@@ -25,8 +24,11 @@ _LONGEST_NAME = 40
 """Of what `OutOfRangeError` puts before its rule: a name, `=` and a value."""
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3}){1,9}")
 _PART = "part."
+_RULE, _KIND = "remark.rule.", "remark.kind."
+"""Of errors.md: what is wrong with a quantity, and what nobody has a name for."""
+
+_WORD = re.compile(r"[a-z]{2}")
 _SENTENCES = ("error", "why")
 """Fields that hold a whole message."""
 
@@ -42,17 +44,17 @@ _INPUT = re.compile(r", (?=\w+=)")
 def translated(message: str, *stems: str) -> str:
     """The message in the language being spoken; as it is where that is English, or nobody has a block for it.
 
-    It is looked for in the files of these stems, one after another: in `errors.md` where none is named.
+    It is looked for in the files of these stems, one after another.
     """
     if content.language() == content.ENGLISH:
         return message
-    return _found(message, parts=False, stems=stems or (STEM,)) or message
+    return _found(message, parts=False, stems=stems) or message
 
 
-def template_of(message: str, parts: bool = False, stem: str = STEM) -> tuple[str, Mapping[str, str]] | None:
+def template_of(message: str, parts: bool, stem: str) -> tuple[str, Mapping[str, str]] | None:
     """The block that says a message, and the values in it: the one with the most words of its own that fits."""
     for template in _templates(content.CONTENT.as_posix(), stem):
-        if template.name.startswith(_PART) == parts and (values := template.values(message)) is not None:
+        if template.name.startswith((_PART, _KIND)) == parts and (values := template.values(message)) is not None:
             return template.name, values
     return None
 
@@ -80,12 +82,10 @@ def _worded(stem: str, name: str, texts: Mapping[str, str], stems: tuple[str, ..
     return f"{head if head.isidentifier() else values['head_']}={values['value_']} {worded}"
 
 
-def _value(field: str, text: str, stems: tuple[str, ...] = (STEM,), depth: int = 0) -> str:
+def _value(field: str, text: str, stems: tuple[str, ...], depth: int) -> str:
     bare = text.strip()
     if _NUMBER.fullmatch(bare):
         return local(text)
-    if _THOUSANDS.fullmatch(bare):
-        return grouped(int(bare.replace(",", "")))
     if field == _LIST:
         return _inputs(text, stems, depth)
     worded = _found(bare, False, stems, depth + 1) if field in _SENTENCES else None
@@ -114,7 +114,7 @@ class _Template:
 
     def values(self, message: str) -> dict[str, str] | None:
         """What the fields hold in a message; None where it is another's."""
-        if self.name.startswith("refused."):
+        if self.name.startswith(_RULE):
             head, equals, rest = message.partition("=")
             if equals and 1 <= len(head) <= _LONGEST_NAME and ": " not in head:
                 first, *others = self.between
@@ -154,6 +154,7 @@ def _templates(folder: str, stem: str) -> tuple[_Template, ...]:
     """
     blocks = content.blocks(stem, content.ENGLISH)
     around = {name: text.endswith("{{why}}") or text.startswith("{{error}}") for name, text in blocks.items()}
+    blocks = {name: text for name, text in blocks.items() if _WORD.search(content.FIELD.sub("", text))}
     by_words = sorted(blocks, key=lambda name: (not around[name], -len(content.FIELD.sub("", blocks[name]))))
     return tuple(_template(name, blocks[name]) for name in by_words)
 

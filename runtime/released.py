@@ -22,8 +22,7 @@ def released_starter(lab: Lab) -> tuple[str, str]:
     committed = _committed(place)
     text = here if committed is None else committed
     if answered := answered_tasks(text, lab):
-        told = f"holds an answer to {', '.join(answered)}, and is not handed out: restore the released text"
-        raise OutOfRangeError("starter", place, told)
+        raise OutOfRangeError("starter", place, "answered", tasks=", ".join(answered))
     differs = text != here
     return text, f"{place} differs from the released text, which is what was handed out" if differs else ""
 

@@ -56,7 +56,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Asked:
+class OpenQuestion:
     """What a room is asking now, where it is found, and whether it still takes votes."""
 
     question: Question
@@ -67,7 +67,7 @@ class Asked:
 @dataclass
 class _Room:
     key: bytes
-    asked: Asked | None = None
+    asked: OpenQuestion | None = None
     votes: dict[Question, list[dict[str, float]]] = field(default_factory=dict)
     used_s: float = 0.0
     seen_s: float = 0.0
@@ -144,7 +144,7 @@ class Rooms:
             room.votes[question] = votes
             for oldest in list(room.votes)[:-MOST_QUESTIONS]:
                 del room.votes[oldest]
-            room.asked = Asked(question, address, True)
+            room.asked = OpenQuestion(question, address, True)
             return True
 
     def ask_again(self, key: str) -> bool:
@@ -164,7 +164,7 @@ class Rooms:
         with self._lock:
             room = self._own(key)
             if room is not None and room.asked is not None:
-                room.asked = Asked(room.asked.question, room.asked.address, wanted)
+                room.asked = OpenQuestion(room.asked.question, room.asked.address, wanted)
 
     def vote(self, code: str, question: Question, voter: str, value: float) -> bool:
         """Count a voter's number, in place of what the same voter said before; whether it was counted."""
@@ -202,7 +202,7 @@ class Rooms:
             if room and room.ring:
                 room.ring.leave(before)
 
-    def asked(self, code: str) -> Asked | None:
+    def asked(self, code: str) -> OpenQuestion | None:
         """What the room of a code is asking; None where there is no such room."""
         with self._lock:
             room = self._room(code)

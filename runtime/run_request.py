@@ -57,12 +57,12 @@ def require_free_port(rendezvous: str) -> None:
     """Raise RunRefusedError when the address to meet at is none, or something of this machine listens there."""
     host, _, port = rendezvous.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
-        raise RunRefusedError(f"rendezvous={rendezvous} is not an address and a port; write it as 10.0.0.1:29500")
+        raise RunRefusedError("run.no_address", address=rendezvous, example="10.0.0.1:29500")
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, int(port)))
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                raise RunRefusedError(f"port {port} is taken on this machine; choose another") from error
-            raise RunRefusedError(f"{rendezvous} cannot be listened at: {error.strerror}") from error
+                raise RunRefusedError("run.port_taken", port=port) from error
+            raise RunRefusedError("run.cannot_listen", address=rendezvous, error=error.strerror) from error

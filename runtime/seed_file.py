@@ -22,11 +22,10 @@ def seed_in(path: Path) -> str:
     Raises OutOfRangeError for a file that is not there, is a link, or holds anything else.
     """
     if path.is_symlink() or not path.is_file():
-        raise OutOfRangeError("seed-file", path, "is not there; `classroom seed` makes one")
+        raise OutOfRangeError("seed-file", path, "no_seed_file")
     form = _FORM.fullmatch(path.read_bytes()[:200].decode(errors="replace"))
     if form is None or form[2] != _check(form[1]):
-        told = "holds no seed that `classroom seed` made; a word that somebody typed can be guessed"
-        raise OutOfRangeError("seed-file", path, told)
+        raise OutOfRangeError("seed-file", path, "no_seed")
     return form[1]
 
 
@@ -39,7 +38,7 @@ def make_seed(path: Path) -> str:
     try:
         opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise OutOfRangeError("seed-file", path, "is there already, and is kept") from None
+        raise OutOfRangeError("seed-file", path, "kept") from None
     with os.fdopen(opened, "w", encoding="ascii") as file:
         file.write(text_of_seed(seed))
     return seed

@@ -56,7 +56,7 @@ class Sent:
         Raises UnreadableTextError for a link and for what is too long, or no zip after all.
         """
         if self.fault:
-            raise UnreadableTextError(f"{self.name} {self.fault}")
+            raise UnreadableTextError("file.fault", name=self.name, fault=self.fault)
         if not self.inside:
             with os.fdopen(os.open(self.source, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
                 return file.read(MOST_BYTES)
@@ -65,7 +65,7 @@ class Sent:
             for name in self.inside:
                 data = _member(data, name)
         except (zipfile.BadZipFile, RuntimeError, NotImplementedError, KeyError, EOFError, ValueError) as error:
-            raise UnreadableTextError(f"{self.name} cannot be read from its zip: {error}") from error
+            raise UnreadableTextError("file.not_from_zip", name=self.name, error=error) from error
         return data
 
 
@@ -79,9 +79,9 @@ def sent_files(given: Path) -> list[Sent]:
     elif given.is_file() and zipfile.is_zipfile(given):
         found = list(_in_zip(given, given.read_bytes(), "", ()))
     else:
-        raise OutOfRangeError("submissions", given, "is no folder and no zip")
+        raise OutOfRangeError("submissions", given, "no_folder")
     if len(found) > MOST_FILES:
-        raise OutOfRangeError("submissions", given, f"has more than {MOST_FILES} files")
+        raise OutOfRangeError("submissions", given, "most_files", most=MOST_FILES)
     return sorted((one for one in found if not _is_junk(one.path)), key=lambda one: one.path)
 
 

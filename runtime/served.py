@@ -20,10 +20,10 @@ def served_table(path: Path = SERVED) -> tuple[ServedRow, ...]:
     """
     try:
         if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise UnreadableTextError(f"{path} is too large for a table of times")
+            raise UnreadableTextError("file.large_times", path=path)
         lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if not line.startswith("#")]
     except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableTextError(f"cannot read {path}: {error}") from error
+        raise UnreadableTextError("file.unreadable", path=path, error=error) from error
     return read_served(csv.DictReader(lines))
 
 

@@ -24,7 +24,7 @@ def text_from(data: bytes, name: str) -> str:
     except UnicodeDecodeError:
         text = data.decode("cp1252", errors="replace")
     if "\0" in text or sum(not one.isprintable() and not one.isspace() for one in text) > len(text) // 20:
-        raise UnreadableTextError(f"{name} holds no text that can be read")
+        raise UnreadableTextError("file.no_text", name=name)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

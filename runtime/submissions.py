@@ -194,7 +194,7 @@ def cells_of(data: bytes, name: str) -> dict[str, str]:
             if key
         }
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise UnreadableTextError(f"{name} is no notebook that can be read") from None
+        raise UnreadableTextError("file.no_notebook", name=name) from None
     if "submission" not in told:
-        raise UnreadableTextError(f"{name} has no cell named `submission`: was it made by `classroom notebook`?")
+        raise UnreadableTextError("file.no_cell", name=name)
     return told

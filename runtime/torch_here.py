@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from core.errors import Remark, remark
 from runtime.one_process import ALONE
 
 SETTING = "SHARDLAB_LIVE_RUNS"
@@ -21,14 +22,10 @@ HERE = Path(__file__).resolve()
 
 @dataclass(frozen=True)
 class TorchHere:
-    """What a page may offer. `why_not` says, in a sentence, what stands in the way of a run; empty when nothing."""
+    """What a page may offer. `why_not` says what stands in the way of a run; None when nothing."""
 
     cuda_devices: int
-    why_not: str
-
-    @property
-    def can_run(self) -> bool:
-        return not self.why_not
+    why_not: Remark | None = None
 
     @property
     def backend(self) -> str:
@@ -39,14 +36,12 @@ class TorchHere:
 def torch_here(environ: Mapping[str, str] = os.environ) -> TorchHere:
     """What can be run on this server."""
     if ALONE:
-        return TorchHere(
-            0, "This page runs in your browser, which starts no ranks. Shardlab on your own machine does."
-        )
+        return TorchHere(0, remark("errors.run.in_tab"))
     if not live_runs_allowed(environ):
-        return TorchHere(0, f"Live runs are off. On a machine of your own, start the server with {SETTING}=1.")
+        return TorchHere(0, remark("errors.run.off", setting=f"{SETTING}=1"))
     if not has_torch():
-        return TorchHere(0, "PyTorch is not installed here: pip install -r requirements.txt brings it.")
-    return TorchHere(cuda_devices(), "")
+        return TorchHere(0, remark("errors.run.install_torch"))
+    return TorchHere(cuda_devices())
 
 
 def live_runs_allowed(environ: Mapping[str, str] = os.environ, app: Path = HERE) -> bool:

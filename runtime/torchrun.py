@@ -35,7 +35,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Literal
 
-from core.errors import ShardlabError
+from core.errors import Remark, ShardlabError, remark
 from runtime.files import ROOT
 from runtime.locks import HostLock
 from runtime.processes import PARENT, is_stopped, kill_tagged, processor_s, tagged
@@ -56,16 +56,12 @@ FULL_BYTES = 2**16
 Status = Literal["done", "failed", "silent", "overran", "cancelled"]
 
 
-class RunBusyError(ShardlabError):
-    """Another run is going on this machine."""
-
-
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: a message for the learner, the lines it printed, and the object it wrote, if it did."""
+    """How a run ended: what there is to say of it, the lines it printed, and the object it wrote, if it did."""
 
     status: Status
-    message: str
+    message: Remark | None
     elapsed_s: float
     lines: tuple[str, ...]
     result: str | None
@@ -74,11 +70,11 @@ class Outcome:
 def start(request: RunRequest) -> "TorchRun":
     """Begin a run.
 
-    Raises RunBusyError while another one is going on this machine, RunRefusedError where there is no torch, no room
+    Raises RunRefusedError while another one is going on this machine, and where there is no torch, no room
     for its files, or something else at its port.
     """
     if not has_torch():
-        raise RunRefusedError("PyTorch is not installed here; the recorded run shows the same lines")
+        raise RunRefusedError("run.no_torch")
     if request.speaks and request.rendezvous:
         require_free_port(request.rendezvous)
     lock = HostLock(LOCK_NAME)
@@ -87,10 +83,8 @@ def start(request: RunRequest) -> "TorchRun":
             return TorchRun(request, lock)
     except OSError as error:
         lock.release()
-        raise RunRefusedError(f"no run can be started: {error.strerror} in {temporary_folder()}") from error
-    raise RunBusyError(
-        f"another run is going on this machine: one at a time; it ends within {request.wall_s:.0f} s, try then"
-    )
+        raise RunRefusedError("run.not_started", error=error.strerror, folder=temporary_folder()) from error
+    raise RunRefusedError("run.busy", wall=round(request.wall_s))
 
 
 def printed(request: RunRequest) -> Outcome:
@@ -103,7 +97,7 @@ def printed(request: RunRequest) -> Outcome:
             if line is not None:
                 print(line, flush=True)
     if run.outcome is None:
-        raise ShardlabError("the run did not end")
+        raise ShardlabError("run.not_ended")
     return run.outcome
 
 
@@ -157,7 +151,7 @@ class TorchRun:
             yield line
 
     def cancel(self) -> Outcome:
-        return self._end("cancelled", "The run was canceled.")
+        return self._end("cancelled", remark("errors.run.cancelled"))
 
     @property
     def elapsed_s(self) -> float:
@@ -219,10 +213,9 @@ class TorchRun:
         elif now_s - max(self._heard_s, self._looked_s) > LOOK_S:
             self._look()
         if now_s - self._began_s > request.wall_s:
-            self._end("overran", f"The run was ended: it took longer than {request.wall_s:.0f} s.")
+            self._end("overran", remark("errors.run.overran", wall=round(request.wall_s)))
         elif request.speaks and (silent_s := self._silent_s(now_s)):
-            silence = f"nothing was heard for {silent_s:.0f} s"
-            self._end("silent", f"The run was ended: {silence}, and no rank made a step. One of them hangs.")
+            self._end("silent", remark("errors.run.silent", silence=round(silent_s)))
         return self.outcome is not None
 
     def _silent_s(self, now_s: float) -> float:
@@ -251,21 +244,21 @@ class TorchRun:
         """The program ended by itself."""
         written = self._result_path.is_file() or not self.request.speaks
         if self._process is not None and self._process.returncode == 0 and written:
-            self._end("done", "")
+            self._end("done", None)
         else:
             self._end("failed", self._failure())
 
-    def _failure(self) -> str:
+    def _failure(self) -> Remark:
         """Why it failed: by what it printed, or by a disk that had no room even for that."""
         if shutil.disk_usage(self._folder.name).free < FULL_BYTES:
             return plain_failure(self._printed, NO_SPACE)
         if self._process is not None and self._process.returncode < 0:
             name = signal.Signals(-self._process.returncode).name
-            return f"The launcher was ended from outside by {name}; its ranks were stopped."
+            return remark("errors.run.launcher_ended", signal=name)
         errors = self._stderr_path.read_text(errors="replace") if self._stderr_path.is_file() else ""
         return plain_failure(self._printed, self._not_started or errors)
 
-    def _end(self, status: Status, message: str) -> Outcome:
+    def _end(self, status: Status, message: Remark | None) -> Outcome:
         """End every process, keep what was written, let others run. The first call decides the outcome."""
         if self.outcome is None:
             self._stop()

@@ -27,7 +27,6 @@ from runtime import content, operators
 from runtime.files import ROOT
 from runtime.one_process import ALONE
 from runtime.processes import PARENT
-from runtime.prose import said
 from runtime.work_process import answered, received, send
 
 T = TypeVar("T")
@@ -124,7 +123,7 @@ class Workers:
             raise _rebuilt(*value)
         if kind == "faults":
             raise WorkFaultError(f"{function.__name__}: {value}")
-        raise WorkError(said("paste", f"work.{kind}"))
+        raise WorkError(f"work.{kind}")
 
     def close(self) -> None:
         """End every worker that is at rest; the next task starts another."""

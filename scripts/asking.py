@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.catalog import gpu, link
-from core.errors import OutOfRangeError, UnknownNameError
+from core.errors import OutOfRangeError, UnknownNameError, remark
 from core.models.checkpoint import named_checkpoint
 from core.models.hf_config import model_from_config
 from core.placement.asked import UTILISATION, Machine, question_of, usual_cache, usual_width
@@ -106,7 +106,7 @@ def machine(options: argparse.Namespace) -> Machine:
     if options.gpus_per_node is None and options.topo is None:
         options.gpus_per_node = _gpu(options).gpus_per_node
     if options.gpus_per_node is not None and options.gpus_per_node < 1:
-        raise OutOfRangeError("gpus_per_node", options.gpus_per_node, "must be above 0")
+        raise OutOfRangeError("gpus_per_node", options.gpus_per_node, "above", least=0)
     return Machine(
         _gpu(options),
         options.gpus_per_node,
@@ -128,7 +128,7 @@ def _gpu(options: argparse.Namespace) -> GpuSpec:
         return gpu(options.gpu)
     figures = (options.memory_gb, options.bandwidth_gb_s, options.tflops)
     if None in figures:
-        raise OutOfRangeError("--gpu", OWN, "needs --memory-gb, --bandwidth-gb-s and --tflops")
+        raise OutOfRangeError("--gpu", OWN, "needs", options="--memory-gb, --bandwidth-gb-s and --tflops")
     memory_gb, bandwidth_gb_s, tflops = figures
     return custom_gpu(memory_gb * GB, bandwidth_gb_s * GB, tflops * 1e12)
 
@@ -137,11 +137,11 @@ def checkpoint(options: argparse.Namespace) -> ModelSpec:
     """The checkpoint that was named; with a config its shape is that file's, and the name what is served."""
     if options.config is None:
         if options.model is None:
-            raise OutOfRangeError("--model", None, "or --config says what to place")
+            raise OutOfRangeError("--model", None, "or_config")
         try:
             return named_checkpoint(options.model)
         except UnknownNameError as error:
-            error.args = (f"{error}; a model of no row is read from its config.json: --config",)
+            error.remark = remark("errors.model_of_no_row", error=error.remark)
             raise
     text = read_text(options.config)
     beside = Path(options.config).with_name("hf_quant_config.json")

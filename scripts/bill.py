@@ -39,7 +39,7 @@ def _answer(options: Namespace) -> Computed:
     row, across = model(options.model), link(options.link)
     require_positive(tp_size=options.tp)
     if broken := check_tp_size(row, options.tp, experts_whole=options.expert_parallel).broken:
-        raise OutOfRangeError("tp_size", options.tp, f"does not split {row.key}: {'; '.join(broken)}")
+        raise OutOfRangeError("tp_size", options.tp, "does_not_split", model=row.key, broken="; ".join(broken))
     on = _gpu(options, across)
     step = _step(options, row, on)
     priced, beside, more = bill(step, across), priced_ends(step, across), _more(options, step, across)
@@ -138,6 +138,11 @@ def _print_bill(priced: Bill, beside: Sequence[PricedCollective], more: Answer) 
             f"{percent(priced.comm_fraction)} of the step with it: {priced.verdict}",
         ),
         ("compute", seconds(step.compute_s), "not divided by the ranks"),
+        (
+            "these are",
+            "rough",
+            "the labs' formula over this link; --as-measured has the modeled sum of a served step",
+        ),
     ]
     extras = [(f"beside it, {extra.layer}", seconds(extra.time_s), extra.op) for extra in beside]
     print_aligned(rows + extras + [line for name, value in more.items() for line in _lines(name, value)])

@@ -23,7 +23,7 @@ def _answer(options: Namespace) -> Computed:
         _act(guard, options)
         return _status(guard, options.experiment)
     except OSError as error:
-        raise UnreadableTextError(f"cannot use {options.ledger}: {error.strerror}") from error
+        raise UnreadableTextError("file.unusable", path=options.ledger, error=error.strerror) from error
 
 
 def _act(guard: BudgetGuard, options: Namespace) -> None:

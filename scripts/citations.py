@@ -20,8 +20,8 @@ def _answer(options: Namespace) -> Computed:
     engine = source(options.engine)
     if options.wheel is None:
         last = [f"{one.release} on {one.checked}" for one in archives.recorded() if one.engine == engine.engine]
-        fetch = f"must be an archive: {engine.fetched_by}"
-        raise OutOfRangeError("wheel", "none", f"{fetch}; last checked: {', '.join(last) or 'never'}")
+        checked = ", ".join(last) or "never"
+        raise OutOfRangeError("wheel", "none", "an_archive", fetched=engine.fetched_by, last=checked)
     done = archives.check(engine, options.wheel, datetime.now(UTC).date().isoformat())
     if options.record:
         archives.record(done)

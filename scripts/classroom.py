@@ -87,7 +87,7 @@ def _lab(options: argparse.Namespace) -> Lab | None:
         options.submissions = Path(options.lab) if options.lab else options.submissions
         return None
     if options.lab is None and options.what != "check":
-        raise OutOfRangeError("lab", "none", f"was named; one of {', '.join(LABS)}")
+        raise OutOfRangeError("lab", "none", "no_lab", labs=", ".join(LABS))
     return lab_of(options.lab) if options.lab else None
 
 
@@ -121,7 +121,7 @@ def _key(lab: Lab, options: argparse.Namespace, secret: str) -> int:
 
 def _qti(lab: Lab, options: argparse.Namespace, secret: str) -> int:
     if not 1 <= options.variants <= MOST_VARIANTS:
-        raise OutOfRangeError("variants", options.variants, f"is not from 1 to {MOST_VARIANTS}")
+        raise OutOfRangeError("variants", options.variants, "not_from_to", least=1, most=MOST_VARIANTS)
     with zipfile.ZipFile(options.out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in package(lab, secret, options.variants, worded):
             archive.writestr(name, text)

@@ -37,7 +37,7 @@ def _answer(options: Namespace) -> Computed:
         told = ledger.append(lambda before: predicted_line(before, one), options.ledger)
     elif options.action == "seen":
         if not options.source.strip():
-            raise OutOfRangeError("source", "''", "must say where the figure was seen")
+            raise OutOfRangeError("source", "''", "no_source")
         measured_s = options.measured_ms / 1e3
         told = ledger.append(
             lambda before: seen_line(before, options.key, now, measured_s, options.source), options.ledger

@@ -60,7 +60,7 @@ def roster_in(path: Path) -> Roster:
     Raises OutOfRangeError for a file that is none.
     """
     if not path.is_file():
-        raise OutOfRangeError("roster", path, "is not there")
+        raise OutOfRangeError("roster", path, "not_there")
     text = text_from(path.read_bytes()[: 16 * MOST_BYTES], path.name)
     head = text.partition("\n")[0]
     delimiter = max(",;\t", key=head.count)
@@ -123,11 +123,11 @@ def paper(asked: Sequence[Number]) -> str:
 def _answer(options: argparse.Namespace, lab: Lab) -> str:
     student, identity = _student(options)
     if not options.practice and options.seed_file is None:
-        raise OutOfRangeError("seed-file", "none", "was named; --practice draws inputs and questions at random")
+        raise OutOfRangeError("seed-file", "none", "no_seed_named")
     secret = secrets.token_hex(16) if options.practice else seed_in(options.seed_file)
     if options.questions:
         if not student:
-            raise OutOfRangeError("student", "none", "must be named: its questions are nobody else's")
+            raise OutOfRangeError("student", "none", "no_student")
         asked = questions(lab, seed_of(identity, lab, secret))
         return written_json({"questions": _asked(asked)}, options) if options.json else paper(asked)
     file = options.file or ROOT / "labs" / lab.folder / "starter.py"
@@ -144,7 +144,7 @@ def _student(options: argparse.Namespace) -> tuple[str, str]:
         return options.student, options.student
     found = roster_in(options.roster).find(options.student)
     if found is None:
-        raise OutOfRangeError("student", options.student, f"is nobody in {options.roster}, or two")
+        raise OutOfRangeError("student", options.student, "nobody_in", roster=options.roster)
     return found.key, found.identity
 
 

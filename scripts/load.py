@@ -70,7 +70,7 @@ def named(options: Namespace) -> tuple[Question, Plan]:
     asked = question(options, Demand())
     plan = judge(asked, layout)
     if not plan.splits:
-        raise OutOfRangeError("plan", layout.name, worded(plan.reason))
+        raise OutOfRangeError("plan", layout.name, "why", why=worded(plan.reason))
     if plan.fits or any(sizes):
         return asked, plan
     placement = place(asked)

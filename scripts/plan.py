@@ -132,14 +132,14 @@ def _manifest(placement: Placement, engine: Engine, kind: str, seen: Topology | 
     """
     question, plan = placement.question, placement.taken
     if plan is None:
-        raise OutOfRangeError("--manifest", kind, "is of a plan, and none fits")
+        raise OutOfRangeError("--manifest", kind, "no_plan_written")
     if stopped := against(question, plan, engine):
-        raise OutOfRangeError("--manifest", kind, f"is not written: {stopped[0]}")
+        raise OutOfRangeError("--manifest", kind, "not_written", why=stopped[0])
     text = compose(question, plan, engine, engine_gpus(seen, plan.layout) if seen else ())
     if kind == "kubernetes":
         text = kubernetes(question, plan, engine)
     if text is None:
-        raise OutOfRangeError("--manifest", kind, "is for engines of one node; this one spans several: kubernetes")
+        raise OutOfRangeError("--manifest", kind, "one_node_only")
     return text
 
 

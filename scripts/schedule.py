@@ -37,11 +37,11 @@ def _run(options: Namespace) -> tuple[Timeline, Mapping[str, object]]:
     for name, size in zip(("stages", "chunks", "tokens", "microbatches"), sizes, strict=True):
         forwards *= whole(name, size)
     if forwards > MOST_FORWARDS:
-        raise OutOfRangeError("stages * chunks * microbatches", forwards, f"must be at most {MOST_FORWARDS}")
+        raise OutOfRangeError("stages * chunks * microbatches", forwards, "at_most", most=MOST_FORWARDS)
     if decodes:
         return _decode(options)
     if _exact("return_delay", options.return_delay):
-        raise OutOfRangeError("return_delay", options.return_delay, "is for decode: nothing else comes back")
+        raise OutOfRangeError("return_delay", options.return_delay, "decode_only")
     schedule = family(options.name)
     placement = schedule.placement(options.stages, options.chunks)
     actions = schedule.actions(options.stages, options.microbatches, options.chunks)
@@ -73,7 +73,7 @@ def _link_delays(options: Namespace, placement: Placement) -> tuple[Time, ...]:
     if not options.link_delays:
         return (every,) * (placement.stages - 1)
     if every:
-        raise OutOfRangeError("link_delay", options.link_delay, "and link_delays exclude each other")
+        raise OutOfRangeError("link_delay", options.link_delay, "one_or_the_other", other="link_delays")
     delays = _list("link_delays", options.link_delays)
     if placement.shape == "v" and len(delays) == placement.ranks - 1:
         return (*delays, 0, *reversed(delays))

@@ -63,7 +63,7 @@ def asked(options: Namespace) -> Question:
     """What was asked, in core's nouns."""
     cluster = usual_cluster(gpu(options.gpu), options.gpus_per_node, options.nodes)
     if cluster.gpus > MOST_GPUS:
-        raise OutOfRangeError("gpus", cluster.gpus, f"must be at most {MOST_GPUS}")
+        raise OutOfRangeError("gpus", cluster.gpus, "at_most", most=MOST_GPUS)
     if options.link:
         cluster = replace(cluster, link=link(options.link))
     if options.network:
@@ -85,7 +85,7 @@ def asked(options: Namespace) -> Question:
 def _block(options: Namespace) -> Computed:
     """A block as Mermaid; printed alone where no JSON is asked for."""
     if options.ranks > MOST_RANKS:
-        raise OutOfRangeError("ranks", options.ranks, f"must be at most {MOST_RANKS}")
+        raise OutOfRangeError("ranks", options.ranks, "at_most", most=MOST_RANKS)
     text = mermaid(block_under(options.block, model(options.model), options.ranks, 1))
     return {"strategy": options.block, "ranks": options.ranks, "mermaid": text}, partial(print, text, end="")
 

@@ -170,7 +170,7 @@ def written_json(result: Answer, options: argparse.Namespace) -> str:
     try:
         return json.dumps(as_json({**head, **result}), allow_nan=False, ensure_ascii=False)
     except ValueError as error:
-        raise OutOfRangeError("a figure of the answer", "infinity", "is not JSON; ask for less") from error
+        raise OutOfRangeError("a figure of the answer", "infinity", "beyond_json") from error
 
 
 def as_json(value: object) -> object:
@@ -216,9 +216,9 @@ def read_text(path: str) -> str:
         with nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb") as source:
             data = source.read(most)
     except OSError as error:
-        raise UnreadableTextError(f"cannot read {path}: {error.strerror}") from error
+        raise UnreadableTextError("file.unreadable", path=path, error=error.strerror) from error
     if len(data) == most:
-        raise UnreadableTextError(f"{path} is larger than {binary_bytes(LARGEST_FILE_BYTES)}")
+        raise UnreadableTextError("file.larger", path=path, most=binary_bytes(LARGEST_FILE_BYTES))
     return text_of(data)
 
 

@@ -13,9 +13,9 @@ SAID = ("tp_size", "verdict", "kv_copies", "broken")
 
 def _answer(options: Namespace) -> Computed:
     if not 1 <= options.largest <= 1024:
-        raise OutOfRangeError("largest", options.largest, "must be from 1 to 1024")
+        raise OutOfRangeError("largest", options.largest, "from_to", least=1, most=1024)
     if options.group is not None and options.group < 1:
-        raise OutOfRangeError("group", options.group, "must be above 0")
+        raise OutOfRangeError("group", options.group, "above", least=0)
     spec = model(options.model)
     sizes = tp_sizes(spec, options.largest, options.group)
     shown = [_row(size) for size in sizes if size.broken == () or options.all]

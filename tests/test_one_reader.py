@@ -57,7 +57,6 @@ NO_VISITORS_TEXT = {
     ("runtime/versions.py", "int(one)"): "a version of an installed package",
     ("runtime/prose.py", "float(value)"): "a fraction that was computed",
     ("runtime/prose.py", "int(number)"): "a number that was computed",
-    ("runtime/refusals.py", "int(bare.replace(',', ''))"): "at most thirty digits of a message, by its pattern",
     ("runtime/run_failure.py", "int(code[1])"): "torchrun's own line",
     ("core/pipeline_bubble/experiments.py", "Fraction(slowed)"): "a time that was computed",
     ("core/pipeline_bubble/schedules/actions.py", "Fraction(text)"): "behind a pattern of its own, and exact",

@@ -97,7 +97,10 @@ class Choice(Generic[Option]):
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number in a range: typed, or slid in steps."""
+    """A whole number in a range: typed, or slid in steps.
+
+    A slider has one form of its unit for all numbers: one of several forms (`GPU,GPUs`) it does not show.
+    """
 
     low: int
     high: int
@@ -118,7 +121,7 @@ class Whole:
         if not self.slid:
             st.number_input(label, self.low, self.high, step=self.step, **given)
             return
-        form = "%d" + local(f"0 {self.unit}")[1:].replace("%", "%%") if self.unit else None
+        form = "%d" + local(f"0 {self.unit}")[1:].replace("%", "%%") if self.unit and "," not in self.unit else None
         st.slider(label, self.low, self.high, step=self.step, format=form, **given)
 
     def looks(self, stem: str) -> object:
@@ -197,7 +200,7 @@ def ask(default: Any, kind: Kind[Any], label: str = "", help: str = "", *, name:
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionField:
     """One field of a page's question: its name in the address, its default, its kind and its words."""
 
     name: str
@@ -208,23 +211,23 @@ class Asked:
     help: str
 
 
-def asked(question: type[Any], prefix: str) -> Mapping[str, Asked]:
+def asked(question: type[Any], prefix: str) -> Mapping[str, QuestionField]:
     """Return the fields of a question by name; `prefix` begins their names in the address."""
-    known: Mapping[str, Asked] | None = vars(question).get(_ASKED)
+    known: Mapping[str, QuestionField] | None = vars(question).get(_ASKED)
     if known is None:
         known = _asked(question, prefix)
         setattr(question, _ASKED, known)
     return known
 
 
-def _asked(question: type[Any], prefix: str) -> Mapping[str, Asked]:
+def _asked(question: type[Any], prefix: str) -> Mapping[str, QuestionField]:
     found = {}
     for one in fields(question):
         if "asked" not in one.metadata or one.default is MISSING:
             raise TypeError(f"{question.__name__}.{one.name} is no field of `ask`")
         name = one.metadata["name"] or one.name
         address = f"{prefix}_{name}" if prefix else name
-        found[one.name] = Asked(one.name, address, one.default, *one.metadata["asked"])
+        found[one.name] = QuestionField(one.name, address, one.default, *one.metadata["asked"])
     return found
 
 
@@ -234,12 +237,14 @@ def read(question: type[T], prefix: str, stem: str, address: Mapping[str, str]) 
     return question(**values), bad
 
 
-def refused(parts: Iterable[Asked], stem: str, address: Mapping[str, str]) -> dict[str, str]:
+def refused(parts: Iterable[QuestionField], stem: str, address: Mapping[str, str]) -> dict[str, str]:
     """Return a sentence for each of these parts of an address whose value is none."""
     return _read(parts, stem, address)[1]
 
 
-def _read(parts: Iterable[Asked], stem: str, address: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+def _read(
+    parts: Iterable[QuestionField], stem: str, address: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, str]]:
     values, bad = {}, {}
     for one in parts:
         if (text := address.get(one.address)) is None:

@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from ui import address, held_axes, question, shell
+from ui import address, dragged, held_axes, question, shell
 from ui.course import pages as course
 from ui.page import HELD, Fields, Page, Scene, prediction_name
 from ui.prose import label as word
-from ui.question import Asked, Choice, Kind, RefusedError, Switch, Text, Whole, refusal
+from ui.question import Choice, Kind, QuestionField, RefusedError, Switch, Text, Whole, refusal
 from ui.visit import read_visit
 
 Q = TypeVar("Q")
@@ -81,6 +81,7 @@ def _open(entry: course.Entry, asks: type[Q], asking: Sequence[str], names: Sequ
     body = st.container(key=f"scene_{scene}")
     foot = st.container(key="foot", horizontal=True, vertical_alignment="center")
     held_axes.begin(f"{entry.stem}.{scene}")
+    dragged.begin()
     return Page(
         entry=entry,
         look=shell.look(),
@@ -116,11 +117,11 @@ def _scene(entry: course.Entry, names: Sequence[str]) -> str:
     return scene
 
 
-def _parts(entry: course.Entry, asks: type, asking: Sequence[str], names: Sequence[str]) -> list[Asked]:
+def _parts(entry: course.Entry, asks: type, asking: Sequence[str], names: Sequence[str]) -> list[QuestionField]:
     """Return the parts of the address that a page reads: its question's, its scene, and its predictions."""
 
-    def part(name: str, default: object, kind: Kind[Any]) -> Asked:
-        return Asked(name, name, default, kind, "", "")
+    def part(name: str, default: object, kind: Kind[Any]) -> QuestionField:
+        return QuestionField(name, name, default, kind, "", "")
 
     predictions = [
         one

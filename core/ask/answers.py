@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from core.ask import compared, sums
 from core.ask.kinds import recognised
-from core.ask.reading import Asked
+from core.ask.reading import Inquiry
 from core.errors import Remark, ShardlabError, UnknownNameError, remark
 from core.scenario import Scenario
 from core.specs import DTYPE_BYTES
 
-ANSWERS: Mapping[str, Callable[[Asked], list[Remark]]] = {
+ANSWERS: Mapping[str, Callable[[Inquiry], list[Remark]]] = {
     "which_tp": sums.which_tp,
     "tp_slower": compared.tp_slower,
     "fits": sums.fits,
@@ -65,7 +65,7 @@ class Answered:
     """
 
     kind: str
-    asked: Asked
+    asked: Inquiry
     understood: Remark | None
     lines: tuple[Remark, ...] = ()
     links: tuple[Link, ...] = ()
@@ -73,21 +73,20 @@ class Answered:
     others: tuple[str, ...] = ()
 
 
-def answered(asked: Asked, kind: str = "") -> Answered:
+def answered(asked: Inquiry, kind: str = "") -> Answered:
     """The answer to a question as it was read; of another kind than its words say, where one is given.
 
     Raises UnknownNameError for a kind that there is not.
     """
     if kind and kind not in ANSWERS:
-        raise UnknownNameError("kind of question", kind, ANSWERS)
-    named = asked.model_is != "usual" and "gpu" not in asked.usual
-    kinds = (kind,) if kind else recognised(asked.text, named)
+        raise UnknownNameError("question_kind", kind, ANSWERS)
+    kinds = (kind,) if kind else recognised(asked.text, asked.named)
     if not kinds:
         return Answered("", asked, None)
     try:
         lines = tuple(ANSWERS[kinds[0]](asked))
     except ShardlabError as refusal:
-        lines = (remark("ask.refused", error=str(refusal)),)
+        lines = (remark("ask.refused", error=refusal.remark),)
     understood = remark(
         f"ask.understood{'_nodes' if asked.nodes > 1 else ''}",
         asked=asked,
@@ -100,7 +99,7 @@ def answered(asked: Asked, kind: str = "") -> Answered:
     return Answered(kinds[0], asked, understood, lines, links(asked, kinds[0]), command, kinds[1:])
 
 
-def _usual(asked: Asked) -> Remark | None:
+def _usual(asked: Inquiry) -> Remark | None:
     """What was not said, and is taken as usual."""
     models = {"size": "ask.usual_size", "near": "ask.usual_near"}
     taken = models.get(asked.model_is, "ask.usual_model")
@@ -109,7 +108,7 @@ def _usual(asked: Asked) -> Remark | None:
     return remark("ask.usual", names=names) if names else None
 
 
-def links(asked: Asked, kind: str) -> tuple[Link, ...]:
+def links(asked: Inquiry, kind: str) -> tuple[Link, ...]:
     """The page that belongs to a kind, and the planner; each with the asker's model and GPUs."""
     stem, query = _PLACES.get(kind, ("placement", {"place_scene": "plan"}))
     own = Link(stem, {**_scenario(asked), **(_planner(asked) if stem == "placement" else {}), **query})
@@ -117,7 +116,7 @@ def links(asked: Asked, kind: str) -> tuple[Link, ...]:
     return (own,) if stem in ("placement", "clinic") else (own, planner)
 
 
-def _scenario(asked: Asked) -> dict[str, str]:
+def _scenario(asked: Inquiry) -> dict[str, str]:
     """What of it every page shares, as the address writes it."""
     demand = asked.question().demand
     width = asked.dtype if asked.dtype in DTYPE_BYTES else None
@@ -134,12 +133,12 @@ def _scenario(asked: Asked) -> dict[str, str]:
     return scenario.to_query()
 
 
-def _planner(asked: Asked) -> dict[str, str]:
+def _planner(asked: Inquiry) -> dict[str, str]:
     sizes = {"place_gpus": asked.gpus_per_node, "place_nodes": asked.nodes, "place_concurrency": asked.at_once or 1}
     return {name: str(value) for name, value in sizes.items()}
 
 
-def plan_command(asked: Asked) -> tuple[str, ...]:
+def plan_command(asked: Inquiry) -> tuple[str, ...]:
     """The same asked of `shardlab plan`, word by word."""
     served = asked.model.aliases[0] if asked.model_is == "said" and asked.model.aliases else asked.model.key
     words = ["plan", "--model", served, "--gpu", asked.gpu.key, "--gpus-per-node", str(asked.gpus_per_node)]

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.ask.reading import Asked
+from core.ask.reading import USUAL_GPUS, Inquiry
 from core.ask.sums import Lines, given
 from core.catalog import link as find_link
 from core.errors import Remark, remark
+from core.evidence.slower import timed_slower
 from core.models.parameters import active_parameters, total_parameters
 from core.placement.layout import Layout
 from core.placement.plan import Plan, judge
@@ -16,7 +17,7 @@ MANY = 32
 """Sequences at once of a busy engine."""
 
 
-def tp_slower(asked: Asked) -> Lines:
+def tp_slower(asked: Inquiry) -> Lines:
     """The time between tokens at both sizes: what more ranks save of reading, and what they pay in all-reduces.
 
     Of two sizes n and m, with reading w and what no rank divides f:
@@ -26,7 +27,9 @@ def tp_slower(asked: Asked) -> Lines:
     fewer, more = _two_sizes(asked)
     question = _large_enough(asked, more).question()
     plans = [judge(question, Layout(size)) for size in (fewer, more)]
-    lines = [_divided(plan) for plan in plans]
+    timed = timed_slower(asked.model, asked.gpu, more, question.demand.concurrency)
+    lines = [] if timed is None else [remark("ask.timed_slower", pair=timed, model=asked.model, gpu=asked.gpu)]
+    lines += [_divided(plan) for plan in plans]
     if any(plan.timing is None for plan in plans):
         return [*lines, remark("ask.cannot_compare", fewer=fewer, more=more)]
     few, many = (plan.timing for plan in plans)
@@ -43,14 +46,15 @@ def tp_slower(asked: Asked) -> Lines:
     )
     lines.append(remark("ask.slower_why", messages=messages, more=more, link=question.cluster.slowest_link(more)))
     floor_s = (more * (many.itl_s - many.comm_s) - fewer * (few.itl_s - few.comm_s)) / (more - fewer)
-    lines.append(remark("ask.slower_floor", floor_s=max(0.0, floor_s), model=asked.model))
+    if not question.cluster.crosses(more):  # over a network other work goes on while a sum waits
+        lines.append(remark("ask.slower_floor", floor_s=max(0.0, floor_s), model=asked.model))
     if asked.model.moe is not None:
         active, parameters = active_parameters(asked.model), total_parameters(asked.model)
         lines.append(remark("ask.slower_active", active=active, parameters=parameters))
     return [*lines, *([remark("ask.slower_but")] if saved_s > paid_s else [])]
 
 
-def width_speed(asked: Asked) -> Lines:
+def width_speed(asked: Inquiry) -> Lines:
     """The same plan in the checkpoint's own width and in the narrower one: what is read, and how long it takes."""
     own = asked.model.weight_dtype
     narrow = asked.dtype if asked.dtype not in (None, own) else "fp8" if own != "fp8" else "bf16"
@@ -70,7 +74,7 @@ def width_speed(asked: Asked) -> Lines:
     return [*lines, remark("ask.width_why" if narrow_flops else "ask.width_why_not", gpu=asked.gpu)]
 
 
-def pp_over_nodes(asked: Asked) -> Lines:
+def pp_over_nodes(asked: Inquiry) -> Lines:
     """Stages over nodes with TP inside each, TP over all, and an engine a node."""
     over = _over_nodes(asked)
     inside, nodes = over.gpus_per_node, over.nodes
@@ -78,25 +82,25 @@ def pp_over_nodes(asked: Asked) -> Lines:
     return [*_beside(over, ways), _crossing(over), remark("ask.pp_why", nodes=nodes, inside=inside)]
 
 
-def tp_over_nodes(asked: Asked) -> Lines:
+def tp_over_nodes(asked: Inquiry) -> Lines:
     """The same three, for whoever asks whether TP may cross."""
     return pp_over_nodes(asked)
 
 
-def pp_or_tp(asked: Asked) -> Lines:
+def pp_or_tp(asked: Inquiry) -> Lines:
     """All GPUs on one layer, or a stage each: for one sequence, and for many."""
     size = _size_of(asked)
     return [*_beside(asked, (Layout(size), Layout(1, size))), remark("ask.pp_or_tp_why", size=size)]
 
 
-def replicas_or_tp(asked: Asked) -> Lines:
+def replicas_or_tp(asked: Inquiry) -> Lines:
     """One engine on all GPUs, or two on half each: how fast, and how much room."""
     size = _size_of(asked)
     ways = (Layout(size), Layout(max(1, size // 2), 1, 2))
     return [*_beside(asked, ways), *_room(asked, ways), remark("ask.replicas_why")]
 
 
-def tp_or_dp(asked: Asked) -> Lines:
+def tp_or_dp(asked: Inquiry) -> Lines:
     """Attention cut over all ranks, or repeated with whole experts distributed: the tokens that each keeps.
 
     A dense model's copies are whole engines.
@@ -107,7 +111,7 @@ def tp_or_dp(asked: Asked) -> Lines:
     return [*_beside(asked, ways), *_room(asked, ways), remark(f"ask.dp_why{'_latent' if _repeats(asked) else ''}")]
 
 
-def need_nvlink(asked: Asked) -> Lines:
+def need_nvlink(asked: Inquiry) -> Lines:
     """The same plan over NVLink and over PCIe: for a token, and for a prompt."""
     size = asked.tp_sizes[0] if asked.tp_sizes else min(asked.gpus_per_node, 2)
     question = _large_enough(asked, size).question()
@@ -122,7 +126,7 @@ def need_nvlink(asked: Asked) -> Lines:
     return [*lines, remark("ask.nvlink_why", size=size)]
 
 
-def _two_sizes(asked: Asked) -> tuple[int, int]:
+def _two_sizes(asked: Inquiry) -> tuple[int, int]:
     """The two sizes that were said, else all GPUs and half of them."""
     said = sorted(set(asked.tp_sizes))
     if len(said) >= 2:
@@ -131,27 +135,33 @@ def _two_sizes(asked: Asked) -> tuple[int, int]:
     return max(1, more // 2), more
 
 
-def _size_of(asked: Asked) -> int:
+def _size_of(asked: Inquiry) -> int:
     """Ranks of both ways: what was said last, else all GPUs of a node."""
     return max([*asked.tp_sizes, *asked.pp_sizes], default=asked.gpus_per_node)
 
 
-def _large_enough(asked: Asked, ranks: int) -> Asked:
-    return asked if asked.gpus_per_node >= ranks else replace(asked, gpus_per_node=ranks)
+def _large_enough(asked: Inquiry, ranks: int) -> Inquiry:
+    """With room for so many ranks: in the nodes that there are, in as many of such nodes, else in a larger node."""
+    if asked.gpus >= ranks:
+        return asked
+    whole = min(asked.gpu.gpus_per_node, USUAL_GPUS)
+    if asked.gpu.nvlink_domain is None and ranks > whole and ranks % whole == 0:
+        return replace(asked, gpus_per_node=whole, nodes=ranks // whole)
+    return replace(asked, gpus_per_node=ranks)
 
 
-def _over_nodes(asked: Asked) -> Asked:
+def _over_nodes(asked: Inquiry) -> Inquiry:
     return asked if asked.nodes > 1 else replace(asked, nodes=2)
 
 
-def _fewest(asked: Asked) -> int:
+def _fewest(asked: Inquiry) -> int:
     """The fewest ranks of a node that hold the model as it is published; all of them where none do."""
     question = asked.question()
     sizes = [size for size in (1, 2, 4, 8) if size <= asked.gpus_per_node]
     return next((size for size in sizes if judge(question, Layout(size)).fits), asked.gpus_per_node)
 
 
-def _beside(asked: Asked, ways: Sequence[Layout]) -> Lines:
+def _beside(asked: Inquiry, ways: Sequence[Layout]) -> Lines:
     """Each way for one sequence, then for many."""
     asked = _large_enough(asked, 1 if asked.nodes > 1 else max(way.gpus for way in ways))
     lines = [remark("ask.for_one"), *(given(asked.question(1, experts=True), way) for way in ways)]
@@ -160,7 +170,7 @@ def _beside(asked: Asked, ways: Sequence[Layout]) -> Lines:
     return [*lines, remark("ask.for_many", at_once=at_once), *(given(many, way) for way in ways)]
 
 
-def _room(asked: Asked, ways: Sequence[Layout]) -> Lines:
+def _room(asked: Inquiry, ways: Sequence[Layout]) -> Lines:
     """Tokens of cache that each way holds in all, and how many times the first's the second holds."""
     question = _large_enough(asked, max(way.gpus for way in ways)).question(1, experts=True)
     held = [judge(question, way).kv_tokens_in_all for way in ways]
@@ -172,12 +182,12 @@ def _room(asked: Asked, ways: Sequence[Layout]) -> Lines:
     ]
 
 
-def _crossing(asked: Asked) -> Remark:
+def _crossing(asked: Inquiry) -> Remark:
     cluster = asked.question().cluster
     return remark("ask.between", cluster=cluster, said=None if asked.network else remark("ask.network_usual"))
 
 
-def _repeats(asked: Asked) -> bool:
+def _repeats(asked: Inquiry) -> bool:
     """Whether ranks of a layer keep the same cache: latent attention, or fewer KV heads than ranks."""
     compressed = asked.model.mla is not None or any(
         type(kind.mixer).__name__ in ("MlaSpec", "CompressedSpec") for kind, _ in asked.model.kinds_of()

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from core.ask.reading import Asked
+from core.ask.reading import Inquiry
 from core.errors import Remark, remark
 from core.models.checkpoint import as_served
 from core.models.kv_cache import kv_bytes_per_token, state_bytes_per_sequence
@@ -10,7 +10,7 @@ from core.models.weights import held_weight_bytes
 from core.placement.assumed import held_to
 from core.placement.layout import Layout
 from core.placement.plan import Plan, Question, judge
-from core.placement.planner import place
+from core.placement.planner import WITHIN_ERROR, place
 from core.placement.trace import answer, nothing_fits
 from core.sharding_math.tp_sizes import check_tp_size
 
@@ -22,7 +22,7 @@ NODE = 8
 MOST_NODES = 8
 
 
-def which_tp(asked: Asked) -> Lines:
+def which_tp(asked: Inquiry) -> Lines:
     """The plan to take on these GPUs, the sizes that split, and what the other plans give."""
     placement = place(asked.question())
     lines = [*answer(placement), _sizes_that_split(asked)]
@@ -31,7 +31,7 @@ def which_tp(asked: Asked) -> Lines:
     return lines
 
 
-def fits(asked: Asked) -> Lines:
+def fits(asked: Inquiry) -> Lines:
     """Whether it fits: the sum of one rank, and the room that is left, or what is short."""
     question = asked.question()
     placement = place(question)
@@ -45,7 +45,7 @@ def fits(asked: Asked) -> Lines:
     ]
 
 
-def fits_context(asked: Asked) -> Lines:
+def fits_context(asked: Inquiry) -> Lines:
     """The same for a length, with what it takes of the cache and the longest that fits."""
     question = asked.question()
     placement = place(question)
@@ -60,7 +60,7 @@ def fits_context(asked: Asked) -> Lines:
     return lines
 
 
-def oom(asked: Asked) -> Lines:
+def oom(asked: Inquiry) -> Lines:
     """Why memory ran out: what a rank was asked to hold at the size that was said, and the fewest that hold it."""
     question = asked.question()
     placement = place(question)
@@ -73,7 +73,7 @@ def oom(asked: Asked) -> Lines:
     return [*lines, remark("ask.fits", question=question, plan=placement.taken, name=placement.taken.layout.name)]
 
 
-def how_many_gpus(asked: Asked) -> Lines:
+def how_many_gpus(asked: Inquiry) -> Lines:
     """The fewest such GPUs that hold it: in one node, then in several."""
     sizes = [(gpus, 1) for gpus in range(1, NODE + 1)] + [(NODE, nodes) for nodes in range(2, MOST_NODES + 1)]
     weights = remark(
@@ -82,27 +82,38 @@ def how_many_gpus(asked: Asked) -> Lines:
     for gpus, nodes in sizes:
         placement = place(replace(asked, gpus_per_node=gpus, nodes=nodes).question())
         if placement.taken is not None:
-            plan = min((placement.plans[index] for index in placement.fitting), key=lambda one: one.layout.gpus)
+            plan = min((placement.plans[index] for index in placement.by_rate), key=lambda one: one.layout.gpus)
             told = remark("ask.fewest", gpus=plan.layout.gpus, asked=asked, name=plan.layout.name)
             return [weights, told, _sum_of(plan), remark("ask.room", plan=plan, demand=placement.question.demand)]
     return [weights, remark("ask.fewest_none", gpus=NODE * MOST_NODES, asked=asked)]
 
 
-def users(asked: Asked) -> Lines:
-    """How many sequences of the length fit at once, and how fast a full house is."""
+def users(asked: Inquiry) -> Lines:
+    """How many sequences of the length fit at once, and how fast a full house is.
+
+    Of plans whose room is as good as equal the one that is fastest with it full.
+    """
     question = asked.question()
     placement = place(question)
-    best = max(placement.plans, key=lambda one: one.max_concurrency)
-    if not best.max_concurrency:
+    most = max(one.max_concurrency for one in placement.plans)
+    if not most:
         return nothing_fits(placement)
+    roomy = [one for one in placement.plans if one.max_concurrency >= (1 - WITHIN_ERROR) * most]
+    full = {id(one): judge(asked.question(one.max_concurrency), one.layout) for one in roomy}
+    best = max(roomy, key=lambda one: _sustained(full[id(one)]))
     return [
         remark("ask.users", plan=best, name=best.layout.name, demand=question.demand),
         _sum_of(best),
-        _given(judge(asked.question(best.max_concurrency), best.layout)),
+        _given(full[id(best)]),
     ]
 
 
-def kv_tokens(asked: Asked) -> Lines:
+def _sustained(plan: Plan) -> float:
+    """Tokens a second that a plan keeps up; 0 of one that is not timed."""
+    return plan.timing.sustained_tokens_per_s if plan.timing else 0.0
+
+
+def kv_tokens(asked: Inquiry) -> Lines:
     """What a token takes of the cache, and how many tokens the recommended plan holds."""
     question = asked.question()
     placement = place(question)
@@ -116,7 +127,7 @@ def kv_tokens(asked: Asked) -> Lines:
     return [*lines, _sum_of(placement.taken)]
 
 
-def heads(asked: Asked) -> Lines:
+def heads(asked: Inquiry) -> Lines:
     """Which sizes split the model, and the equation that those which were said break."""
     served = as_served(asked.model, asked.width)
     lines = [_sizes_that_split(asked)]
@@ -129,7 +140,7 @@ def heads(asked: Asked) -> Lines:
     return [*lines, *which_tp(asked)[:2]]
 
 
-def tokens_per_s(asked: Asked) -> Lines:
+def tokens_per_s(asked: Inquiry) -> Lines:
     """What the recommended plan gives one sequence and a full house, and how far such figures are off."""
     one = place(asked.question(1))
     if one.taken is None:
@@ -143,7 +154,7 @@ def tokens_per_s(asked: Asked) -> Lines:
     return [*lines, *held_to(asked.gpu, asked.model), remark("ask.band", low=band.low, high=band.high)]
 
 
-def first_token(asked: Asked) -> Lines:
+def first_token(asked: Inquiry) -> Lines:
     """What reading a prompt takes on the plans that fit, the quickest first, and what it is made of."""
     placement = place(asked.question())
     if placement.taken is None:
@@ -157,17 +168,17 @@ def first_token(asked: Asked) -> Lines:
     return [*lines, remark("ask.first_remedies")]
 
 
-def hang_interface(asked: Asked) -> Lines:
+def hang_interface(asked: Inquiry) -> Lines:
     """NCCL on an interface that no other host can reach, or that ends at the host."""
     return [remark("ask.hang_interface"), remark("ask.hang_log")]
 
 
-def hang_p2p(asked: Asked) -> Lines:
+def hang_p2p(asked: Inquiry) -> Lines:
     """Copies between two GPUs that never arrive: all is well until the first all-reduce."""
     return [remark("ask.hang_p2p", gpu=asked.gpu), remark("ask.hang_log")]
 
 
-def hang(asked: Asked) -> Lines:
+def hang(asked: Inquiry) -> Lines:
     """A start that waits, and nothing that says for what."""
     return [remark("ask.hang_unknown"), remark("ask.hang_log")]
 
@@ -185,7 +196,7 @@ def _given(plan: Plan) -> Remark:
     return remark("ask.given", name=plan.layout.name, timing=plan.timing, plan=plan)
 
 
-def _sizes_that_split(asked: Asked) -> Remark:
+def _sizes_that_split(asked: Inquiry) -> Remark:
     served = as_served(asked.model, asked.width)
     sizes = tuple(
         size for size in range(1, max(16, asked.gpus_per_node) + 1) if not check_tp_size(served, size).broken
@@ -193,11 +204,11 @@ def _sizes_that_split(asked: Asked) -> Remark:
     return remark("ask.sizes", model=asked.model, sizes=sizes)
 
 
-def _beyond(asked: Asked) -> bool:
+def _beyond(asked: Inquiry) -> bool:
     return (asked.context_tokens or 0) > asked.model.max_position_embeddings
 
 
-def _too_long(asked: Asked) -> Remark:
+def _too_long(asked: Inquiry) -> Remark:
     return remark("ask.too_long", model=asked.model, tokens=asked.context_tokens)
 
 

@@ -30,7 +30,7 @@ def by_key(rows: Iterable[R], table: str) -> Mapping[str, R]:
     for row in rows:
         if row.key in found:
             names = f"{found[row.key].name!r} and {row.name!r}"
-            raise OutOfRangeError(f"{table}: key", row.key, f"is of two rows, {names}; a key is of one row alone")
+            raise OutOfRangeError(f"{table}: key", row.key, "two_rows", names=names)
         found[row.key] = row
     return MappingProxyType(found)
 

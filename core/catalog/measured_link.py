@@ -34,7 +34,7 @@ def measured_link(
     latency_us, base_us = _kept("latency_us", latency_s * 1e6), _kept("base_us", base_s * 1e6)
     gb_per_s = _kept("bandwidth_gb_per_s", bandwidth_bytes_per_s / GB)
     if not 2 <= ranks <= MOST_RANKS:
-        raise OutOfRangeError("ranks", ranks, f"must be 2 to {MOST_RANKS} for a link to be measured")
+        raise OutOfRangeError("ranks", ranks, "link_ranks", least=2, most=MOST_RANKS)
     return LinkSpec(
         key=f"{PREFIX}{latency_us}_{gb_per_s}_{base_us}_{ranks}{f'_{backend}' if backend else ''}",
         name=f"this machine ({backend})" if backend else f"your cluster, {ranks} ranks",
@@ -69,5 +69,5 @@ def extrapolation(link: LinkSpec, ranks: int) -> Remark | None:
 def _kept(name: str, value: float) -> str:
     """A number in the figures that the key keeps, without an exponent."""
     if not 0 <= value < 1e9:
-        raise OutOfRangeError(name, value, "must be 0 or more, and below 10^9")
+        raise OutOfRangeError(name, value, "below_power", least=0, most="10^9")
     return plain(value, DIGITS) if value >= 1e-5 else "0"

@@ -42,7 +42,7 @@ def timed_rounds(
     """
     require_non_negative(payload_bytes=payload_bytes)
     if not slowdown >= 1:
-        raise OutOfRangeError("slowdown", slowdown, "must be 1 or more: a straggler is not faster")
+        raise OutOfRangeError("slowdown", slowdown, "straggler", least=1)
     chunk_s = payload_bytes / program.chunks / link.bandwidth_bytes_per_s
     factors = [slowdown if rank == slow_rank else 1.0 for rank in range(program.ranks)]
     bandwidths = [
@@ -96,7 +96,7 @@ def held_after_each_round(program: Program, start: Held | None = None) -> tuple[
     Raises OutOfRangeError, without one, for a program that reads its input, which is no reduction.
     """
     if start is None and program.reads_input:
-        raise OutOfRangeError("reads_input", True, "is not a reduction: nothing is added up in it")
+        raise OutOfRangeError("reads_input", True, "no_reduction")
     start = start or tuple((frozenset({rank}),) * program.chunks for rank in range(program.ranks))
     states = [start]
     for messages in program.rounds:

@@ -196,7 +196,7 @@ def collective_cost(op: str, algorithm: str, payload_bytes: float, ranks: int, l
     """
     names = algorithms_of(op)
     if algorithm not in names:
-        raise UnknownNameError(f"{op} algorithm", algorithm, names)
+        raise UnknownNameError("algorithm", algorithm, names, op=op)
     return ALGORITHMS[op, algorithm](payload_bytes, ranks, link)
 
 
@@ -241,7 +241,7 @@ def is_power_of_two(ranks: int) -> bool:
 def require_power_of_two(ranks: int) -> None:
     """Raise OutOfRangeError for a number of ranks that halving would leave uneven."""
     if not is_power_of_two(ranks):
-        raise OutOfRangeError("ranks", ranks, "must be a power of two for halving; use 2, 4, 8, 16, or a ring")
+        raise OutOfRangeError("ranks", ranks, "power_of_two", a=2, b=4, c=8, d=16)
 
 
 def _others_share(payload_bytes: float, ranks: int) -> float:

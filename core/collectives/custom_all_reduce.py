@@ -57,7 +57,7 @@ class Machine:
     def __post_init__(self) -> None:
         require_positive(world_size=self.world_size, nodes=self.nodes)
         if self.nodes > self.world_size:
-            raise OutOfRangeError("nodes", self.nodes, f"must be at most world_size={self.world_size}")
+            raise OutOfRangeError("nodes", self.nodes, "world_size", most=self.world_size)
         version_of(self.release)
 
     @property

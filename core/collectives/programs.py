@@ -78,7 +78,7 @@ def run(program: Program, inputs: Sequence[Array]) -> Run:
     Raises OutOfRangeError when the arrays do not fit the program.
     """
     if len(inputs) != program.ranks or any(array.shape[0] != program.chunks for array in inputs):
-        raise OutOfRangeError("inputs", len(inputs), f"must be {program.ranks} arrays of {program.chunks} chunks")
+        raise OutOfRangeError("inputs", len(inputs), "arrays", ranks=program.ranks, chunks=program.chunks)
     buffers = [array.copy() for array in inputs]
     round_bytes = []
     for messages in program.rounds:

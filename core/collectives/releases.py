@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from core.errors import OutOfRangeError
+from core.errors import OutOfRangeError, remark
 from core.text.numbers import whole
 
 Release = tuple[int, ...]
@@ -23,10 +23,10 @@ def version_of(release: str) -> Release:
     """A release such as `0.6.3.post1`, read as 0.6.3. Raises OutOfRangeError outside of what was read."""
     numbers = release.strip().removeprefix("v").partition(".post")[0].split(".")
     if not 2 <= len(numbers) <= 4 or not all(part.isascii() and part.isdecimal() for part in numbers):
-        raise OutOfRangeError("release", repr(release[:40]), "is not one such as 0.9.2")
+        raise OutOfRangeError("release", repr(release[:40]), "such_as", example="0.9.2")
     version = tuple(whole(part[:6]) for part in numbers)
     newest = tuple(map(whole, RELEASES_READ[-1].split(".")))
     if not (0, 3) <= version < (newest[0], newest[1] + 1):
-        read = f"{RELEASES_READ[0]} to {RELEASES_READ[-1]}"
-        raise OutOfRangeError("release", release[:40], f"is outside of what was read, {read}")
+        read = remark("errors.range", least=RELEASES_READ[0], most=RELEASES_READ[-1])
+        raise OutOfRangeError("release", release[:40], "releases_read", read=read)
     return version

@@ -243,7 +243,7 @@ def balance_payload_bytes(ranks: int, link: LinkSpec) -> float:
     Raises OutOfRangeError for one rank, which does neither.
     """
     if ranks < 2:
-        raise OutOfRangeError("ranks", ranks, "send nothing; use 2 or more")
+        raise OutOfRangeError("ranks", ranks, "send_nothing", least=2)
     hops = 2 * (ranks - 1)
     if link.rings:
         return _balance_of_rings(ranks, link)

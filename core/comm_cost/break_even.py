@@ -7,7 +7,7 @@ t_ar seconds of one all-reduce, c seconds of all communication in a step. Decode
 from dataclasses import dataclass
 from math import sqrt
 
-from core.errors import OutOfRangeError, require_non_negative, require_positive
+from core.errors import OutOfRangeError, remark, require_non_negative, require_positive
 from core.units import decimal_bytes
 
 
@@ -24,7 +24,7 @@ def crossover_hidden_size(
     require_non_negative(all_reduce_s=all_reduce_s)
     require_positive(memory_bytes_per_s=memory_bytes_per_s, bytes_per_element=bytes_per_element)
     if tp_size < 2:
-        raise OutOfRangeError("tp_size", tp_size, "saves nothing; use 2 or more")
+        raise OutOfRangeError("tp_size", tp_size, "saves_nothing", least=2)
     share_saved = (tp_size - 1) / tp_size
     return sqrt(all_reduce_s * memory_bytes_per_s / (6 * bytes_per_element * share_saved))
 
@@ -53,8 +53,8 @@ class TwoGpus:
         """
         if self.usable_bytes <= self.weight_bytes:
             half_fits = self.weight_bytes / 2 < self.usable_bytes
-            way = "TP=2 is the only way" if half_fits else "nor does half of it, so two GPUs are too few"
-            held = f"does not fit in {decimal_bytes(self.usable_bytes)}; {way}"
-            raise OutOfRangeError("weights", decimal_bytes(self.weight_bytes), held)
+            way = remark("errors.only_way", size=2) if half_fits else remark("errors.nor_half")
+            weights, usable = decimal_bytes(self.weight_bytes), decimal_bytes(self.usable_bytes)
+            raise OutOfRangeError("weights", weights, "does_not_fit", usable=usable, way=way)
         room = self.usable_bytes - self.weight_bytes
         return self.usable_bytes / self.memory_bytes_per_s * self.weight_bytes / (2 * room)

@@ -59,7 +59,7 @@ def cheapest_offer(
     Raises OutOfRangeError for a budget of 0 or below, which nothing meets.
     """
     if budget_s <= 0:
-        raise OutOfRangeError("budget_s", budget_s, "must be above 0: no step takes no time")
+        raise OutOfRangeError("budget_s", budget_s, "no_time", least=0)
 
     def token_s(offer: Offer) -> float:
         return step_s / offer.tp_size + tp_comm_time_per_step(model, 1, offer.tp_size, offer.link)

@@ -95,7 +95,7 @@ def expert_parallel_bill(
     copies = expected_copies(model, ranks, deduplicated)
     even = even_exchange(model, tokens, ranks, link, copies)
     if not 1 <= imbalance <= ranks:
-        raise OutOfRangeError("imbalance", imbalance, f"must be from 1, even, to {ranks}, all on one rank")
+        raise OutOfRangeError("imbalance", imbalance, "imbalance", least=1, ranks=ranks)
     busiest = replace(even, traffic_bytes=even.traffic_bytes * imbalance, bandwidth_s=even.bandwidth_s * imbalance)
     return ExpertParallelBill(
         model=model.key,

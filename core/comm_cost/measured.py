@@ -7,7 +7,7 @@ from math import exp, log
 
 from core.collectives.cost import CollectiveCost, ring_all_reduce
 from core.comm_cost.bill import Bill, Step
-from core.errors import OutOfRangeError
+from core.errors import OutOfRangeError, remark
 from core.specs import LinkSpec
 
 
@@ -53,8 +53,9 @@ def measured_time_s(points: Sequence[MeasuredPoint], payload_bytes: float) -> fl
     """
     sizes = [point.payload_bytes for point in points]
     if not sizes or not sizes[0] <= payload_bytes <= sizes[-1]:
-        measured = f"{sizes[0]} to {sizes[-1]} bytes" if sizes else "nothing"
-        raise OutOfRangeError("payload_bytes", payload_bytes, f"lies outside of what was measured, {measured}")
+        nothing = remark("errors.nothing")
+        measured = remark("errors.range_bytes", least=sizes[0], most=sizes[-1]) if sizes else nothing
+        raise OutOfRangeError("payload_bytes", payload_bytes, "outside_measured", measured=measured)
     right = bisect_left(sizes, payload_bytes)
     if sizes[right] == payload_bytes:
         return points[right].time_s
@@ -70,12 +71,6 @@ def measured_bill(points: Iterable[MeasuredPoint], series: str, step: Step) -> B
     """
     one_s = measured_time_s(series_of(points, series, step.tp_size), step.payload_bytes)
     return Bill(step, CollectiveCost(0, 0.0, 0.0, 0.0), step.all_reduces * one_s, "measured")
-
-
-def measured_waits_s(points: Iterable[MeasuredPoint], series: str, step: Step) -> float:
-    """The part of that bill which is no bytes': what as many of the shortest all-reduces took; 0 where none did."""
-    times = (point.time_s for point in series_of(points, series, step.tp_size))
-    return step.all_reduces * min(times, default=0.0)
 
 
 def residuals(points: Iterable[MeasuredPoint], link: LinkSpec) -> tuple[Residual, ...]:

@@ -21,7 +21,7 @@ def exposed_s(comm_s: float, step_s: float, overlap_fraction: float) -> float:
     """
     require_non_negative(comm_s=comm_s, step_s=step_s)
     if not 0 <= overlap_fraction <= 1:
-        raise OutOfRangeError("overlap_fraction", overlap_fraction, "must lie in 0..1")
+        raise OutOfRangeError("overlap_fraction", overlap_fraction, "lies_in", interval="0..1")
     return max((1 - overlap_fraction) * comm_s, comm_s - step_s)
 
 
@@ -45,7 +45,7 @@ def overlap_for_fraction(comm_s: float, step_s: float, fraction: float) -> float
     Raises OutOfRangeError unless 0 < F < 1.
     """
     if not 0 < fraction < 1:
-        raise OutOfRangeError("fraction", fraction, "must lie between 0 and 1")
+        raise OutOfRangeError("fraction", fraction, "between", least=0, most=1)
     require_positive(comm_s=comm_s, step_s=step_s)
     allowed_s = step_s * fraction / (1 - fraction)
     if comm_s - step_s > allowed_s:

@@ -47,10 +47,10 @@ class Wire:
         """
         for name, rank in (("source", source), ("target", target)):
             if rank not in range(self.ranks):
-                raise OutOfRangeError(name, rank, f"is none of the {self.ranks} ranks, which are counted from 0")
+                raise OutOfRangeError(name, rank, "none_of_ranks", ranks=self.ranks, first=0)
         holders: frozenset[int] = getattr(values, "ranks", frozenset()) or frozenset(range(self.ranks))
         if source not in holders:
-            raise OutOfRangeError("source", source, f"does not hold what it sends: rank {min(holders)} does")
+            raise OutOfRangeError("source", source, "does_not_hold", rank=min(holders))
         self.hops.append(Hop(self._turns[source], int(source), int(target), int(values.nbytes)))
         self._turns[source] += 1
         return _held(target, values)

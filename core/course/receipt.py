@@ -54,6 +54,6 @@ def read_receipt(text: str) -> Receipt:
     """
     found = _LINE.search(" ".join(text.split()))
     if found is None:
-        raise OutOfRangeError("receipt", " ".join(text.split())[:60], "is a line that begins with shardlab receipt")
+        raise OutOfRangeError("receipt", " ".join(text.split())[:60], "no_receipt")
     passed = tuple(number for text in found[2].split(",") if (number := whole_number(text)) is not None)
     return Receipt(found[1], passed, whole_number(found[3]) or 0, found[4])

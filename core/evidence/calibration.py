@@ -171,7 +171,7 @@ def fit_efficiency(predictions: Sequence[Prediction], floor_s: float | None = No
     measurement.
     """
     if not predictions:
-        raise OutOfRangeError("measurements", 0, "cannot fit two constants")
+        raise OutOfRangeError("measurements", 0, "no_figures_to_fit")
     floors: Floats = FLOORS_S if floor_s is None else np.array([floor_s], dtype=np.float64)
     sources = sorted({prediction.measurement.source for prediction in predictions})
     errors = [_errors([p for p in predictions if p.measurement.source == source], floors) for source in sources]

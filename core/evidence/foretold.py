@@ -161,7 +161,7 @@ def read_foretold(lines: Sequence[str]) -> tuple[Foretold, ...]:
         elif event == "seen":
             told[key] = _seen(told, key, entry)
         elif event != "table":
-            raise UnreadableTextError(f"line {number} of the predictions is no new prediction and no figure")
+            raise UnreadableTextError("prediction_nothing_new", line=number)
     return tuple(told.values())
 
 
@@ -171,7 +171,7 @@ def _entries(lines: Sequence[str]) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines[:MOST_LINES], start=1):
         entry = {"event": None, **_entry(number, line)}
         if entry.pop("after", None) != digest(before):
-            raise UnreadableTextError(f"line {number} of the predictions does not follow the one before it")
+            raise UnreadableTextError("prediction_out_of_order", line=number)
         yield entry
         before = line
 
@@ -181,11 +181,11 @@ def _seen(told: Mapping[str, Foretold], key: str, entry: Mapping[str, object]) -
         raise UnknownNameError("prediction", key, told)
     one, seen = told[key], str(entry["seen"])
     if one.seen:
-        raise OutOfRangeError("key", key, "was seen already: a prediction is judged once")
+        raise OutOfRangeError("key", key, "seen_already")
     if not (_UTC.fullmatch(seen) and _UTC.fullmatch(one.made)):
-        raise OutOfRangeError("seen", seen[:40], "is not one such as 2026-11-22T10:00:00+00:00")
+        raise OutOfRangeError("seen", seen[:40], "such_as", example="2026-11-22T10:00:00+00:00")
     if seen < one.made:
-        raise OutOfRangeError("seen", seen, f"is before the prediction was made, {one.made}")
+        raise OutOfRangeError("seen", seen, "before_made", made=one.made)
     return replace(one, **entry)  # type: ignore[arg-type]
 
 
@@ -193,9 +193,9 @@ def _entry(number: int, line: str) -> dict[str, object]:
     try:
         entry: object = json.loads(line)
     except ValueError as error:
-        raise UnreadableTextError(f"line {number} of the predictions is no JSON") from error
+        raise UnreadableTextError("prediction_no_json", line=number) from error
     if not isinstance(entry, dict):
-        raise UnreadableTextError(f"line {number} of the predictions is no entry")
+        raise UnreadableTextError("prediction_no_entry", line=number)
     return entry
 
 

@@ -125,7 +125,7 @@ def read_kept(rows: Iterable[KeptRow]) -> PublishedTable:
         try:
             measured.append(_measurement(kept))
         except (ShardlabError, ValueError) as error:
-            raise UnreadableTextError(f"line {number} holds no measurement: {error}") from error
+            raise UnreadableTextError("no_measurement", line=number, error=error) from error
     return PublishedTable(
         tuple(one for one in measured if one.measured_s > 0),
         out_of_memory=tuple(one for one in measured if one.measured_s == 0),
@@ -172,5 +172,5 @@ def keep(measurement: Measurement) -> KeptRow:
 
 def _one_of(text: str, name: str, known: tuple[Any, ...]) -> Any:
     if text not in known:
-        raise OutOfRangeError(name, text, f"is not one of {', '.join(known)}")
+        raise OutOfRangeError(name, text, "not_one_of", known=", ".join(known))
     return text

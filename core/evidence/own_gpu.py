@@ -182,9 +182,9 @@ def read_told(lines: Sequence[str]) -> tuple[Told, ...]:
             after = entry.pop("after")
             told = Told(**entry)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise UnreadableTextError(f"line {number} of the predictions is none") from error
+            raise UnreadableTextError("prediction_none", line=number) from error
         if after != digest(before) or (told.gpu, told.key) in found:
-            raise UnreadableTextError(f"line {number} of the predictions does not follow the one before it")
+            raise UnreadableTextError("prediction_out_of_order", line=number)
         found[told.gpu, told.key] = told
         before = line
     return tuple(found.values())
@@ -209,7 +209,7 @@ def read_part(text: str, told: Sequence[Told] = ()) -> tuple[OwnFigure, ...]:
             if not part["cpu_only"]
         )  # fmt: skip
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise UnreadableTextError(f"this is no file of a part: {type(error).__name__} {error}") from error
+        raise UnreadableTextError("no_part", kind=type(error).__name__, error=error) from error
 
 
 def gpu_of(name: str) -> str:

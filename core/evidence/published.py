@@ -59,10 +59,6 @@ PRINTED_COLUMNS = tuple(field.name for field in fields(PublishedRow))
 _OF_THE_RUN = ("source", "model", "dtype", "gpu", "tp", "pp", "batch", "in_len", "out_len")
 
 
-class _NotComparableError(ShardlabError):
-    """A row that states nothing a step model predicts."""
-
-
 def read_published(rows: Iterable[PublishedRow]) -> PublishedTable:
     """Every row, as a measurement or with the reason why not; each run is judged by one row of a kind.
 
@@ -77,7 +73,7 @@ def read_published(rows: Iterable[PublishedRow]) -> PublishedTable:
         try:
             metric = row.metric.lower()
             if "tokens/s" in metric and "decode" not in metric and row.run in timed:
-                raise _NotComparableError("the rate of a run whose time stands beside it")
+                raise ShardlabError("apart.rate")
             measurement = _measurement(row)
             _refuse_if_set_aside(measurement)
         except (ShardlabError, ValueError) as error:
@@ -137,11 +133,11 @@ def _engine(row: PublishedRow) -> Engine:
 def _quantity(metric: str, batch: int | None) -> Quantity:
     """Which of the four a metric is.
 
-    Raises _NotComparableError for percentiles, and for figures derived from another.
+    Raises ShardlabError for percentiles, and for figures derived from another.
     """
     words = metric.lower()
     if re.search(r"\bp\d\d|percentile|bandwidth|mfu|cached", words):
-        raise _NotComparableError("not a mean time, or derived from one that stands beside it")
+        raise ShardlabError("apart.derived")
     if batch is None:
         return "saturated"
     if re.search(r"itl|tpot|ms/token|decode|inter-token|/user", words):
@@ -150,7 +146,7 @@ def _quantity(metric: str, batch: int | None) -> Quantity:
         return "first_token"
     if "latency" in words or "tokens/s" in words:
         return "run"
-    raise _NotComparableError(f"a metric that is not read: {metric[:60]}")
+    raise ShardlabError("apart.unread_metric", metric=metric[:60])
 
 
 def _refuse_if_not_one_prompt(row: PublishedRow, quantity: Quantity, batch: int | None) -> None:
@@ -162,15 +158,15 @@ def _refuse_if_not_one_prompt(row: PublishedRow, quantity: Quantity, batch: int 
     if quantity != "first_token":
         return
     if batch is not None and batch > 1:
-        raise _NotComparableError("a first token behind other prompts: that is a queue, not a prefill")
+        raise ShardlabError("apart.queued")
     if "batch = number of prompts sent at once" in row.note:
-        raise _NotComparableError("a first token from a cached prefix: faster than the data sheet's arithmetic")
+        raise ShardlabError("apart.cached")
 
 
 def _refuse_if_guessed(row: PublishedRow) -> None:
     """Raise where a step may give more than one token: a draft guessed, and the model looked it over."""
     if re.search(r"speculat|draft|medusa|eagle|lookahead|\bmtp\b", f"{row.metric} {row.note}".lower()):
-        raise _NotComparableError("tokens guessed ahead: a step is worth more than one")
+        raise ShardlabError("apart.guessed")
 
 
 def _refuse_if_set_aside(measurement: Measurement) -> None:
@@ -180,17 +176,17 @@ def _refuse_if_set_aside(measurement: Measurement) -> None:
     Little's law, 1,044 tokens/s of 1.52 s each are 1,590 sequences, where memory holds some 100.
     """
     if measurement.engine == "sglang" and measurement.quantity == "decode" and not fits(measurement):
-        raise _NotComparableError("more sequences than memory holds: the time of those set aside counts too")
+        raise ShardlabError("apart.set_aside")
 
 
 def _seconds(row: PublishedRow, batch: int | None, output_tokens: int) -> float:
     """A value as a time of its quantity.
 
-    Raises _NotComparableError for a value that is no number above 0, or a rate without what it is of.
+    Raises ShardlabError for a value that is no number above 0, or a rate without what it is of.
     """
     value, metric = number(row.value, 0), row.metric.lower()
     if not value:
-        raise _NotComparableError(f"a value that is no measurement: {row.value[:20]}")
+        raise ShardlabError("apart.no_number", value=row.value[:20])
     if _is_time(row.metric):
         return value * (1e-3 if re.search(r"\bms\b", metric) else 1.0)
     if "requests/s" in metric or "req/s" in metric:
@@ -215,20 +211,20 @@ def _arrival(row: PublishedRow, quantity: Quantity) -> Arrival:
 def _group(ranks: int, usual: LinkSpec, row: PublishedRow) -> TensorGroup:
     """The ranks of a row. Past eight they cross nodes, over the network its source names.
 
-    Raises _NotComparableError for ranks over nodes whose network is not named.
+    Raises ShardlabError for ranks over nodes whose network is not named.
     """
     described = f"{row.gpu} {row.note}".lower()
     if 1 < ranks <= GPUS_PER_NODE and re.search(
         r"\b(two|2|diff|different|separate|several) (nodes|machines)", described
     ):
-        raise _NotComparableError("ranks over nodes whose network is not named")
+        raise ShardlabError("apart.no_network")
     if ranks <= GPUS_PER_NODE:
         inside = link("pcie-4-no-p2p") if _IN_PODS in row.source else usual
         return TensorGroup(ranks, inside, GPUS_PER_NODE)
     told = (row for row in LINKS.values() if row.published_as and re.search(row.published_as, described))
     network = next(told, None)
     if network is None:
-        raise _NotComparableError("ranks over nodes whose network is not named")
+        raise ShardlabError("apart.no_network")
     crossing_s = CROSSING_S if _engine(row) in SERVERS else 0.0
     return TensorGroup(ranks, usual, GPUS_PER_NODE, network, crossing_s)
 
@@ -265,9 +261,9 @@ def _utilisation(note: str) -> float:
 def _whole(text: str, name: str) -> int:
     """A whole number above 0.
 
-    Raises _NotComparableError for anything else.
+    Raises ShardlabError for anything else.
     """
     value = whole_number(text, 1, 10**9)
     if value is None:
-        raise _NotComparableError(f"{name} is not stated as a number: {text[:20] or 'empty'}")
+        raise ShardlabError("apart.unstated", name=name, text=text[:20] or "empty")
     return value

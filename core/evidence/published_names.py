@@ -42,7 +42,7 @@ def published_gpu(name: str) -> tuple[GpuSpec, LinkSpec]:
     lowered = name.lower()
     fitting = [row for row in GPUS.values() if row.published_as and re.search(row.published_as, lowered)]
     if not fitting or re.search(_OTHER_MEMORY, lowered):
-        raise UnknownNameError("GPU", name, GPUS)
+        raise UnknownNameError("gpu", name, GPUS)
     row = max(fitting, key=lambda row: len(row.published_as))
     return row, link(row.bus_key if "pcie" in lowered and row.nvlink else row.link_key)
 

@@ -60,7 +60,7 @@ def read_served(rows: Iterable[Mapping[str, str]]) -> tuple[ServedRow, ...]:
         try:
             found.append(_kept(row) if "told_s" in row else _printed(row))
         except (ShardlabError, ValueError, KeyError) as error:
-            raise UnreadableTextError(f"row {number} holds no served time: {error}") from error
+            raise UnreadableTextError("no_served_time", row=number, error=error) from error
     return tuple(found)
 
 

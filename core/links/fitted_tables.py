@@ -34,8 +34,8 @@ def fitted_tables(text: str) -> tuple[FittedTable, ...]:
     tables = read_tables(text)
     rows = max(len(table.rows) for table in tables)
     if len(tables) > MOST_TABLES:
-        raise UnreadableTextError(f"{len(tables):,} tables are more than a paste has; keep at most {MOST_TABLES:,}")
+        raise UnreadableTextError("many_tables", tables=len(tables), most=MOST_TABLES)
     if rows > MOST_ROWS:
-        raise UnreadableTextError(f"{rows:,} rows are more than a table has; keep at most {MOST_ROWS:,}")
+        raise UnreadableTextError("many_rows", rows=rows, most=MOST_ROWS)
     fits = zip(tables, fit_links(tables), fit_links(tables, handover=True), strict=True)
     return tuple(FittedTable(*fitted) for fitted in fits)

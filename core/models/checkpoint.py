@@ -59,7 +59,7 @@ def named_checkpoint(name: str) -> ModelSpec:
     if date and "/" not in name and width is None and not any(date in one for one in (spec.key, *spec.aliases)):
         spec = replace(spec, aliases=(f"{spec.aliases[0]}-{date}", *spec.aliases))
     if width is None and name.lower().endswith("gguf"):
-        raise OutOfRangeError("model", name, "is a GGUF, whose name must say its width")
+        raise OutOfRangeError("model", name, "gguf_width")
     served = replace(spec, aliases=(name, *spec.aliases)) if "/" in name or width is not None else spec
     if width is None or width[0] == spec.weight_dtype:
         return served

@@ -111,7 +111,7 @@ def _compressed(values: Values, index: int) -> CompressedSpec:
     else:
         ratio = 4 if index % 2 and index != 1 else 128
     if ratio not in (0, 4, 128):
-        raise OutOfRangeError("compress_ratios", shortened(ratio), "must be 0, 4 or 128")
+        raise OutOfRangeError("compress_ratios", shortened(ratio), "three", a=0, b=4, c=128)
     return CompressedSpec(
         values.whole("num_attention_heads"),
         values.whole("head_dim"),
@@ -149,7 +149,7 @@ def _lightning(values: Values) -> LightningSpec:
     heads = values.whole("num_attention_heads")
     groups = values.count("group_norm_size")
     if groups and heads % groups:
-        raise OutOfRangeError("group_norm_size", groups, f"must divide num_attention_heads={heads}")
+        raise OutOfRangeError("group_norm_size", groups, "divide_heads", heads=heads)
     return LightningSpec(
         heads,
         values.head_dim(values.whole("hidden_size"), heads),

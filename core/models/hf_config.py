@@ -8,7 +8,7 @@ is refused, for a guess would be wrong in silence. Of a multimodal model the tex
 import json
 from dataclasses import replace
 
-from core.errors import OutOfRangeError, UnreadableTextError, shortened
+from core.errors import OutOfRangeError, UnreadableTextError, remark, shortened
 from core.models.hf_blocks import has_bias, inner_width, latent_attention
 from core.models.hf_codes import ARCHITECTURES, OF_ANOTHER_CODE, OF_VERSION, REMOTE_CODE
 from core.models.hf_derived import other_heads
@@ -196,20 +196,17 @@ def _beyond_layers(values: Values) -> int:
 def _parsed(text: str) -> Config:
     """The JSON object in a text; words and fences around it are left out."""
     if len(text) > MOST_CHARACTERS:
-        raise UnreadableTextError(
-            f"the text has {len(text)} characters; a config.json has at most {MOST_CHARACTERS}"
-        )
+        raise UnreadableTextError("long_config", text=len(text), most=MOST_CHARACTERS)
     start = text.find("{")
     if start < 0 or "}" not in text[start:]:
-        raise UnreadableTextError("the text holds no JSON object; paste the whole config.json, from { to }")
+        raise UnreadableTextError("no_json_object")
     try:
         config, end = json.JSONDecoder().raw_decode(text, start)
         beside = _beside(text, end)
     except (ValueError, RecursionError) as error:
-        where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise UnreadableTextError(
-            f"the text is not JSON{where}; paste the whole config.json, from {{ to }}"
-        ) from error
+        if isinstance(error, json.JSONDecodeError):
+            raise UnreadableTextError("no_json_at", line=error.lineno) from error
+        raise UnreadableTextError("no_json") from error
     own = {name: value for name, value in config.items() if name != "quantization_config" or value}
     return {**beside, **own}
 
@@ -256,15 +253,13 @@ def _model_type(config: Config, outer: Config) -> str:
     if named in ("minicpmv", "minicpmo") and (text := OF_VERSION.get(str(config.get("version")))):
         return text
     if isinstance(elsewhere := outer.get("text_model_id"), str):
-        raise OutOfRangeError(
-            "text_model_id", shortened(elsewhere), "is the model that thinks: give its config.json"
-        )
+        raise OutOfRangeError("text_model_id", shortened(elsewhere), "thinks_elsewhere")
     lacking = [name for name in _REQUIRED if name not in config]
-    also = f"; the config has no {', '.join(lacking)} either" if lacking else ""
+    also = remark("errors.lacks_too", lacking=", ".join(lacking)) if lacking else ""
     if named is None:
-        raise OutOfRangeError("model_type", "", f"is missing, and it says how to read the rest{also}")
+        raise OutOfRangeError("model_type", "", "missing_kind", also=also)
     known = ", ".join(FAMILIES)
-    raise OutOfRangeError("model_type", shortened(named), f"is unknown here{also}; known are {known}")
+    raise OutOfRangeError("model_type", shortened(named), "unknown_kind", also=also, known=known)
 
 
 def _names(value: object) -> list[str]:

@@ -145,9 +145,7 @@ def other_heads(fields: Config) -> Config:
         return fields
     kind = other.get("attention_type", "sliding_attention")
     if kind != "sliding_attention":
-        raise OutOfRangeError(
-            "attention_other_setting", shortened(kind), "is of layers whose own heads are not counted here"
-        )
+        raise OutOfRangeError("attention_other_setting", shortened(kind), "other_heads")
     return _put_in(
         fields,
         swa_num_attention_heads=other.get("num_attention_heads"),

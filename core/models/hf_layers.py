@@ -56,7 +56,7 @@ def layers_of(values: Values, family: Family, layers: int) -> tuple[tuple[LayerS
 def _lettered(layers: list[LayerSpec]) -> tuple[tuple[LayerSpec, ...], str]:
     kinds = tuple(dict.fromkeys(layers))
     if len(kinds) > _LETTERS_OF_KINDS:
-        raise OutOfRangeError("layers", len(kinds), f"are of more than {_LETTERS_OF_KINDS} kinds")
+        raise OutOfRangeError("layers", len(kinds), "many_kinds", most=_LETTERS_OF_KINDS)
     letter = {kind: chr(97 + index) for index, kind in enumerate(kinds)}
     return kinds, "".join(letter[layer] for layer in layers)
 
@@ -73,7 +73,7 @@ def _mixing(values: Values, family: Family, layers: int) -> list[str]:
             written = list(written)
         if isinstance(written, list):
             if len(written) < layers:
-                raise OutOfRangeError(name, len(written), f"must name num_hidden_layers={layers}")
+                raise OutOfRangeError(name, len(written), "name_layers", layers=layers)
             return [_named(values, family, str(one)) for one in written[:layers]]
     swa = values.listed("hybrid_layer_pattern", layers)
     if swa is not None:
@@ -102,7 +102,7 @@ def _mixing(values: Values, family: Family, layers: int) -> list[str]:
 def _named(values: Values, family: Family, name: str) -> str:
     known = _LETTERS.get(name) or _NAMES.get(name)
     if known is None:
-        raise OutOfRangeError("layer_types", shortened(name), f"is a kind of layer unknown here, of {values.kind}")
+        raise OutOfRangeError("layer_types", shortened(name), "unknown_layer", kind=values.kind)
     if known == "window" and not window(values):
         return "full"
     if known in ("linear", "mamba") and family.otherwise in ("lightning", "mamba", "selective"):
@@ -160,7 +160,7 @@ _THROUGH = {
 def _goes_through(field: str, name: object) -> str:
     """What a layer's tokens go through, as a list has it."""
     if str(name) not in _THROUGH:
-        raise OutOfRangeError(field, shortened(name), "is a kind of MLP unknown here")
+        raise OutOfRangeError(field, shortened(name), "unknown_mlp")
     return _THROUGH[str(name)]
 
 
@@ -204,7 +204,7 @@ def _block_config(values: Values, family: Family, block: object) -> LayerSpec:
     own, inner, blocks = outer.inside("attention"), outer.inside("ffn"), list[Block]()
     for part in (own, inner):
         if part.flag("replace_with_linear", False) or part.get("sparsify"):
-            raise OutOfRangeError("block_configs", "", "has layers that are replaced or sparse, unknown here")
+            raise OutOfRangeError("block_configs", "", "replaced_layers")
     if not own.flag("no_op", False):
         heads = values.whole("num_attention_heads")
         share = {"num_key_value_heads": heads // own.whole("n_heads_in_group", most=heads)}
@@ -212,7 +212,7 @@ def _block_config(values: Values, family: Family, block: object) -> LayerSpec:
     if not inner.flag("no_op", False):
         mult = inner.get("ffn_mult")
         if not isinstance(mult, int | float) or not 0 < mult < 1000:
-            raise OutOfRangeError("ffn_mult", shortened(mult), "must be a number above 0")
+            raise OutOfRangeError("ffn_mult", shortened(mult), "a_number_above", least=0)
         wide = int(2 * mult * values.whole("hidden_size") / 3)
         blocks.append(MlpSpec(-(-wide // _WIDE_UP) * _WIDE_UP))
     return LayerSpec(tuple(blocks), len(blocks))

@@ -73,23 +73,21 @@ Step5ForConditionalGeneration
 def refuse_by_name(kind: str, classes: Sequence[str] = ()) -> None:
     """Raise OutOfRangeError for a family that is known to have what is not counted here, saying what that is."""
     if kind in _ENCODERS.split():
-        raise OutOfRangeError(
-            "model_type", kind, "has an encoder that every layer looks at, and that is not counted here"
-        )
+        raise OutOfRangeError("model_type", kind, "has_encoder")
     if kind in _CROSSING.split():
-        raise OutOfRangeError("model_type", kind, "has layers that look at pictures only, not counted here")
+        raise OutOfRangeError("model_type", kind, "looks_at_pictures")
     if kind in _EMBEDDING.split():
-        raise OutOfRangeError("model_type", kind, "has no decoder and keeps no cache: nothing to plan here")
+        raise OutOfRangeError("model_type", kind, "no_decoder")
     if kind in _RECURRENT.split():
-        raise OutOfRangeError("model_type", kind, "keeps a kind of state that is not counted here")
+        raise OutOfRangeError("model_type", kind, "own_state")
     for name in classes:
         if name in _LOOPED.split():
-            raise OutOfRangeError("architecture", name, "runs its layers more than once a token, not counted here")
+            raise OutOfRangeError("architecture", name, "loops")
         if _DRAFT_BEGINS.match(name) or name.endswith(_DRAFT_ENDS):
-            raise OutOfRangeError("architecture", name, "guesses ahead for another model: plan the model it serves")
+            raise OutOfRangeError("architecture", name, "guesses_ahead")
         if name in _UNLIKE.split():
-            raise OutOfRangeError("architecture", name, "has layers of unlike sizes, not counted here")
+            raise OutOfRangeError("architecture", name, "unlike_layers")
         if name in _OF_NGRAMS.split():
-            raise OutOfRangeError("architecture", name, "has tables of several tokens together, not counted here")
+            raise OutOfRangeError("architecture", name, "of_ngrams")
         if name in _OWN_CODE.split():
-            raise OutOfRangeError("architecture", name, "has layers of its own in vLLM, not counted here")
+            raise OutOfRangeError("architecture", name, "own_layers")

@@ -27,7 +27,7 @@ class Values:
         """Raise OutOfRangeError that names every field that is missing."""
         lacking = [name for name in names if name not in self.fields]
         if lacking:
-            raise OutOfRangeError("model_type", self.kind, f"needs {', '.join(lacking)}, which the config lacks")
+            raise OutOfRangeError("model_type", self.kind, "config_lacks", lacking=", ".join(lacking))
 
     def whole(self, name: str, default: int | None = None, most: int = _MOST) -> int:
         """A whole number from 1; the default where the field is missing."""
@@ -37,7 +37,7 @@ class Values:
         if isinstance(value, float) and value.is_integer() and value <= most:
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise OutOfRangeError(name, shortened(value), f"must be a whole number from 1 to {most}")
+            raise OutOfRangeError(name, shortened(value), "whole_in", least=1, most=most)
         return value
 
     def count(self, name: str, default: int = 0) -> int:
@@ -48,7 +48,7 @@ class Values:
         """True or false; the default where the field is missing."""
         value = self.fields.get(name, default)
         if not isinstance(value, bool):
-            raise OutOfRangeError(name, shortened(value), "must be true or false")
+            raise OutOfRangeError(name, shortened(value), "true_or_false")
         return value
 
     def listed(self, name: str, length: int) -> list[object] | None:
@@ -60,7 +60,7 @@ class Values:
         if value is None:
             return None
         if not isinstance(value, list) or not length <= len(value) <= MOST_LAYERS:
-            raise OutOfRangeError(name, shortened(value), f"must be a list of {length} layers")
+            raise OutOfRangeError(name, shortened(value), "list_of_layers", length=length)
         return value[:length]
 
     def inside(self, name: str) -> "Values":
@@ -76,17 +76,15 @@ class Values:
         """Raise OutOfRangeError for a field that changes parameters in a way nobody here counts."""
         for name, value in fixed.items():
             if bool(self.fields.get(name, value)) != value:
-                raise OutOfRangeError(
-                    name, shortened(self.fields[name]), "changes parts whose parameters are unknown here"
-                )
+                raise OutOfRangeError(name, shortened(self.fields[name]), "unknown_parts")
         narrow = self.fields.get("word_embed_proj_dim", self.fields["hidden_size"])
         if narrow != self.fields["hidden_size"]:
-            raise OutOfRangeError("word_embed_proj_dim", shortened(narrow), "must be the hidden_size")
+            raise OutOfRangeError("word_embed_proj_dim", shortened(narrow), "hidden_size")
 
     def head_dim(self, hidden: int, heads: int) -> int:
         """The width of a head: written, or the hidden size divided over the heads."""
         if "head_dim" in self.fields:
             return self.whole("head_dim")
         if hidden % heads:
-            raise OutOfRangeError("hidden_size", hidden, f"does not divide over num_attention_heads={heads}")
+            raise OutOfRangeError("hidden_size", hidden, "heads_divide", heads=heads)
         return hidden // heads

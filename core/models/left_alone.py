@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from itertools import product
 from types import MappingProxyType
 
-from core.errors import OutOfRangeError, shortened
+from core.errors import OutOfRangeError, remark, shortened
 from core.text.numbers import whole
 
 LeftAlone = tuple[tuple[str, frozenset[int]], ...]
@@ -134,7 +134,7 @@ def _globs(name: str) -> list[str]:
     choices = [part.split("|") if index % 2 else [part] for index, part in enumerate(_CHOICE.split(name))]
     globs = ["".join(parts) for parts, _ in zip(product(*choices), range(_MOST_CHOICES), strict=False)]
     if any(not _GLOB.fullmatch(glob) for glob in globs):
-        raise OutOfRangeError("modules left alone", shortened(name), "is a pattern that is not read here")
+        raise OutOfRangeError(remark("errors.modules_left_alone"), shortened(name), "pattern")
     return [glob[glob.index("layers.") :] if "layers." in glob else glob for glob in globs]
 
 

@@ -79,11 +79,11 @@ def stages(model: ModelSpec, pp_size: int, partition: Sequence[int] = ()) -> tup
     require_positive(pp_size=pp_size)
     total = model.num_hidden_layers
     if pp_size > total:
-        raise OutOfRangeError("pp_size", pp_size, f"is more than num_hidden_layers={total}")
+        raise OutOfRangeError("pp_size", pp_size, "more_than_layers", layers=total)
     even, left = divmod(total, pp_size)
     counts = list(partition) or [even + (pp_size - 1 - left <= rank < pp_size - 1) for rank in range(pp_size)]
     if len(counts) != pp_size or sum(counts) != total:
-        raise OutOfRangeError("partition", counts, f"must be {pp_size} numbers that sum to {total}")
+        raise OutOfRangeError("partition", counts, "numbers_that_sum", stages=pp_size, layers=total)
     return tuple(Stage(sum(counts[:rank]), count, total) for rank, count in enumerate(counts))
 
 

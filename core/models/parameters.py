@@ -117,5 +117,5 @@ def dtype_bytes(dtype: str) -> float:
     Raises OutOfRangeError for a width that is not in DTYPE_BYTES.
     """
     if dtype not in DTYPE_BYTES:
-        raise OutOfRangeError("dtype", dtype, f"is not one of {', '.join(DTYPE_BYTES)}")
+        raise OutOfRangeError("dtype", dtype, "not_one_of", known=", ".join(DTYPE_BYTES))
     return DTYPE_BYTES[dtype]

@@ -64,7 +64,7 @@ def block_parts(model: ModelSpec, block: Block) -> Sequence[Part]:
             return _mlp(model, "mlp", "mlp", block.width)
         case MoeSpec():
             return _mixture(model, block)
-    raise OutOfRangeError("block", str(block), "is of an unknown kind")
+    raise OutOfRangeError("block", str(block), "no_known_kind")
 
 
 def _mlp(model: ModelSpec, name: str, group: Group, width: int) -> list[Part]:

@@ -65,7 +65,7 @@ def weight_format(config: Mapping[str, object]) -> WeightFormat:
     quantisation = next((block for name in BLOCKS if (block := config.get(name))), None)
     if quantisation is not None:
         if not isinstance(quantisation, Mapping):
-            raise OutOfRangeError("quantization_config", shortened(quantisation), "must be an object")
+            raise OutOfRangeError("quantization_config", shortened(quantisation), "an_object")
         inner = quantisation.get("quantization")
         block = inner if isinstance(inner, Mapping) else quantisation
         return (
@@ -75,7 +75,7 @@ def weight_format(config: Mapping[str, object]) -> WeightFormat:
         )
     dtype = str(config.get("torch_dtype") or config.get("dtype") or "bfloat16").removeprefix("torch.")
     if dtype not in _FLOATS:
-        raise OutOfRangeError("torch_dtype", shortened(dtype), f"is not one of {', '.join(_FLOATS)}")
+        raise OutOfRangeError("torch_dtype", shortened(dtype), "not_one_of", known=", ".join(_FLOATS))
     return WeightFormat(_FLOATS[dtype])
 
 
@@ -160,7 +160,7 @@ def _quantised(block: Mapping[str, object]) -> WeightFormat:
     if not method and block.get("mode", "affine") == "affine" and "bits" in block:
         return _integers("mlx", block["bits"], block.get("group_size", 64))
     known = "fp8, awq, gptq, compressed-tensors, bitsandbytes, quark, modelopt, mxfp4, torchao, hqq"
-    raise OutOfRangeError("quant_method", shortened(method), f"is not one that is known here: {known}")
+    raise OutOfRangeError("quant_method", shortened(method), "not_known_here", known=known)
 
 
 def _modelopt(algorithm: str, block: Mapping[str, object]) -> WeightFormat:
@@ -175,11 +175,7 @@ def _modelopt(algorithm: str, block: Mapping[str, object]) -> WeightFormat:
         return WeightFormat("nvfp4", _group(block.get("group_size") or 16))
     if algorithm.startswith("W4A") and algorithm.endswith("AWQ"):
         return WeightFormat("int4", _group(block.get("group_size") or 128))
-    raise OutOfRangeError(
-        "quant_algo",
-        shortened(algorithm),
-        "must be FP8, MXFP8, NVFP4 or AWQ, or MIXED_PRECISION with its quantized_layers",
-    )
+    raise OutOfRangeError("quant_algo", shortened(algorithm), "quant_algo", a="FP8", b="MXFP8", c="NVFP4")
 
 
 def _kept(block: Mapping[str, object]) -> tuple[str, ...]:
@@ -199,7 +195,7 @@ def _block(size: object) -> tuple[int, int] | None:
     if isinstance(size, str) and re.fullmatch(r"\d{1,5}x\d{1,5}", size):
         size = [whole(edge) for edge in size.split("x")]
     if not isinstance(size, list) or len(size) != 2 or not all(isinstance(edge, int) and edge > 0 for edge in size):
-        raise OutOfRangeError("weight_block_size", shortened(size), "must be two whole numbers")
+        raise OutOfRangeError("weight_block_size", shortened(size), "two_whole_numbers")
     return size[0], size[1]
 
 
@@ -213,7 +209,7 @@ def _torchao(kind: object) -> WeightFormat:
     plain = str(name).lower().replace("_", "")
     dtype = next((dtype for part, dtype in _TORCHAO.items() if part in plain), None)
     if dtype is None:
-        raise OutOfRangeError("torchao quant_type", shortened(name), "must name int4, int8 or float8 weights")
+        raise OutOfRangeError("torchao quant_type", shortened(name), "widths", a="int4", b="int8", c="float8")
     fields = object_in(fields)
     group = {**fields, **object_in(object_in(fields.get("weight_granularity")).get("_data"))}
     return WeightFormat(dtype, _group(group.get("group_size", 128 if dtype == "int4" else None)))
@@ -223,7 +219,7 @@ def _integers(method: str, bits: object, group: object) -> WeightFormat:
     """Whole-number weights of a width; a group of -1 is a whole row."""
     dtype = _WIDTHS.get(("int", bits)) if isinstance(bits, int) else None
     if dtype is None:
-        raise OutOfRangeError(f"{method} bits", shortened(bits), "must be 4 or 8")
+        raise OutOfRangeError(f"{method} bits", shortened(bits), "two", a=4, b=8)
     return WeightFormat(dtype, _group(group))
 
 
@@ -233,7 +229,7 @@ def _bitsandbytes(block: Mapping[str, object]) -> WeightFormat:
         return WeightFormat("int4", 64)
     if block.get("load_in_8bit"):
         return WeightFormat("int8")
-    raise OutOfRangeError("bitsandbytes", "", "must have load_in_4bit or load_in_8bit true")
+    raise OutOfRangeError("bitsandbytes", "", "have_either_true", a="load_in_4bit", b="load_in_8bit")
 
 
 def _quark(block: Mapping[str, object]) -> WeightFormat:
@@ -241,7 +237,7 @@ def _quark(block: Mapping[str, object]) -> WeightFormat:
     whole = block.get("global_quant_config")
     weight = object_in(whole).get("weight")
     if not isinstance(weight, Mapping):
-        raise OutOfRangeError("global_quant_config", shortened(whole), "must say how its weights are kept")
+        raise OutOfRangeError("global_quant_config", shortened(whole), "how_kept")
     dtype = str(weight.get("dtype")).lower()
     if dtype.startswith("fp8"):
         return WeightFormat("fp8")
@@ -249,7 +245,7 @@ def _quark(block: Mapping[str, object]) -> WeightFormat:
         return WeightFormat("mxfp4", _group(weight.get("group_size") or 32), everywhere=True)
     if dtype in ("int4", "uint4", "int8", "uint8"):
         return WeightFormat(dtype.removeprefix("u"), _group(weight.get("group_size")))
-    raise OutOfRangeError("quark dtype", shortened(dtype), "must be fp8, fp4, int4 or int8")
+    raise OutOfRangeError("quark dtype", shortened(dtype), "four", a="fp8", b="fp4", c="int4", d="int8")
 
 
 def _compressed(block: Mapping[str, object]) -> WeightFormat:
@@ -257,18 +253,20 @@ def _compressed(block: Mapping[str, object]) -> WeightFormat:
     groups = block.get("config_groups")
     kinds = {_compressed_group(group) for group in groups.values()} if isinstance(groups, Mapping) else set()
     if len(kinds) != 1:
-        raise OutOfRangeError("config_groups", shortened(groups), "must name one width for all quantized weights")
+        raise OutOfRangeError("config_groups", shortened(groups), "one_width")
     return kinds.pop()
 
 
 def _compressed_group(group: object) -> WeightFormat:
     weights = object_in(group).get("weights")
     if not isinstance(weights, Mapping):
-        raise OutOfRangeError("config_groups", shortened(group), "must say how its weights are kept")
+        raise OutOfRangeError("config_groups", shortened(group), "how_kept")
     bits, kind = weights.get("num_bits"), str(weights.get("type", "int"))
     dtype = _WIDTHS.get((kind, bits)) if isinstance(bits, int) else None
     if dtype is None:
-        raise OutOfRangeError("weights", f"{kind} of {shortened(bits)} bits", "must be int4, int8, fp8 or nvfp4")
+        raise OutOfRangeError(
+            "weights", f"{kind} of {shortened(bits)} bits", "four", a="int4", b="int8", c="fp8", d="nvfp4"
+        )
     group = _group(weights.get("group_size"))
     if (dtype, group) == ("nvfp4", 32):
         return WeightFormat("mxfp4", group, everywhere=True)
@@ -280,5 +278,5 @@ def _group(size: object) -> int | None:
     if size is None or isinstance(size, (bool, list)) or size == -1:
         return None
     if not isinstance(size, int) or not 1 <= size <= 2**16:
-        raise OutOfRangeError("group_size", shortened(size), "must be a whole number of inputs, or -1")
+        raise OutOfRangeError("group_size", shortened(size), "inputs_or_minus", one=1)
     return size

@@ -77,7 +77,7 @@ def weight_format(key: str, model: ModelSpec | None = None) -> WeightFormat:
         width = 0.5 + (_WIDE_ZERO_BYTES if grouped[2] else _SCALE_AND_ZERO_BYTES) / whole(grouped[1])
         return WeightFormat(key, width, width)
     if key not in FORMATS:
-        raise UnknownNameError("weight format", key, FORMATS)
+        raise UnknownNameError("weight_format", key, FORMATS)
     kind = FORMATS[key]
     return kind if model is None or model.moe is not None else replace(kind, linear_bytes=kind.expert_bytes)
 

@@ -69,7 +69,7 @@ def counted_bubble(spans: Iterable[Span], stages: int) -> Fraction:
     placed = list(spans)
     cells = whole("stages", stages) * max((span.end for span in placed), default=0)
     if not cells:
-        raise OutOfRangeError("spans", 0, "must be one or more")
+        raise OutOfRangeError("spans", 0, "one_or_more")
     return 1 - Fraction(sum(span.end - span.start for span in placed)) / cells
 
 
@@ -175,7 +175,7 @@ def microbatches_for_budget(stages: int, budget: int | float | str | Fraction, *
     """
     p, b = whole("stages", stages), exact("budget", budget)
     if b < 0 or (b == 0 and (p > 1 or under)):
-        raise OutOfRangeError("budget", budget, f"cannot be met with {p} stages; it must be above 0")
+        raise OutOfRangeError("budget", budget, "budget", stages=p, least=0)
     if p == 1 or b >= 1:
         return 1
     least = (p - 1) * (1 - b) / b

@@ -25,8 +25,7 @@ class Compositions:
         """The compositions that the model's layers and heads allow. Raises OutOfRangeError where there is none."""
         priced = self._of(self.gpus)
         if not priced:
-            rule = f"cannot be split evenly over the layers of {self.scenario.model}"
-            raise OutOfRangeError("gpus", self.gpus, rule)
+            raise OutOfRangeError("gpus", self.gpus, "gpus_over_layers", model=self.scenario.model)
         return priced
 
     @cached_property

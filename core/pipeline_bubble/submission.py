@@ -83,7 +83,7 @@ def plain(value: object) -> object:
         return [*value.action, *(plain(number) for number in (value.rank, value.start, value.end))]
     if isinstance(value, list | tuple):
         if len(value) > MOST_ROWS:
-            raise OutOfRangeError("len(result)", len(value), f"must be at most {MOST_ROWS} to be read")
+            raise OutOfRangeError("len(result)", len(value), "at_most_read", most=MOST_ROWS)
         return [plain(part) for part in value]
     if isinstance(value, Fraction):
         return str(value)

@@ -44,7 +44,7 @@ class Machine:
         """
         gpus = self.gpus_per_node or (self.seen.gpus if self.seen else None)
         if gpus is None:
-            raise OutOfRangeError("gpus_per_node", None, "is needed, or a topology that shows them")
+            raise OutOfRangeError("gpus_per_node", None, "or_a_topology")
         cluster = usual_cluster(self.gpu, gpus, self.nodes)
         if self.seen is not None:
             cluster = seen_cluster(cluster, self.seen, gpus)

@@ -40,11 +40,11 @@ class Demand:
         told = ("slo_itl_s", "slo_ttft_s", "requests_per_s", "usd_per_gpu_hour")
         require_positive(**{name: value for name in told if (value := getattr(self, name)) is not None})
         if not 0 <= self.prefix_fraction < 1:
-            raise OutOfRangeError("prefix_fraction", self.prefix_fraction, "must lie in [0, 1)")
+            raise OutOfRangeError("prefix_fraction", self.prefix_fraction, "lies_in_open", least=0, most=1)
         if not 0 <= self.acceptance <= 1:
-            raise OutOfRangeError("acceptance", self.acceptance, "must lie in [0, 1]")
+            raise OutOfRangeError("acceptance", self.acceptance, "lies_in_closed", least=0, most=1)
         if not 0 <= self.draft_tokens <= MOST_DRAFTED:
-            raise OutOfRangeError("draft_tokens", self.draft_tokens, f"must be from 0 to {MOST_DRAFTED}")
+            raise OutOfRangeError("draft_tokens", self.draft_tokens, "from_to", least=0, most=MOST_DRAFTED)
 
     @property
     def tokens_a_step(self) -> float:

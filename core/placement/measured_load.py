@@ -46,9 +46,7 @@ def predict_bench(
     """
     prompt, output = result.mean_prompt_tokens, result.mean_output_tokens
     if prompt is None or output is None or not result.completed:
-        raise OutOfRangeError(
-            "total tokens", "not printed", "so the lengths of requests are unknown; paste them too"
-        )
+        raise OutOfRangeError(remark("errors.total_tokens"), remark("errors.not_printed"), "lengths_unknown")
     asked = _of_lengths(question, prompt, output)
     cost = engine_cost(asked, judge(asked, plan.layout))
     replicas, chunk = plan.layout.replicas, question.cluster.gpu.vllm_batched_tokens
@@ -83,7 +81,7 @@ def run_trace(question: Question, plan: Plan, trace: Trace, chunk_tokens: int) -
     """
     engines = plan.layout.replicas
     if trace.requests < engines:
-        raise OutOfRangeError("requests in the trace", trace.requests, f"are fewer than the {engines} engines")
+        raise OutOfRangeError(remark("errors.requests_in_trace"), trace.requests, "fewer", engines=engines)
     asked = _of_lengths(question, trace.mean_prompt, trace.mean_output)
     mean = judge(asked, plan.layout)
     cost = replace(engine_cost(asked, mean), most_running=question.cluster.gpu.vllm_sequences)

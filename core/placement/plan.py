@@ -151,7 +151,7 @@ def judge(question: Question, layout: Layout) -> Plan:
         ranks = rank_memories(model, layout, question.budget, demand.dtype, demand.kv_dtype, step_tokens)
         timed = question.timing(layout)
     except ShardlabError as refusal:
-        return Plan(layout, remark("placement.refused", error=str(refusal)), splits=False, crossing=crossing)
+        return Plan(layout, remark("placement.refused", error=refusal.remark), splits=False, crossing=crossing)
     here = -(-demand.concurrency // layout.attention_copies)
     shortages = (rank.shortage(here, demand.sequence_tokens) for rank in ranks)
     shortage = next((one for one in shortages if one is not None), None) or _not_run(question, layout)

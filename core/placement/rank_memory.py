@@ -62,9 +62,9 @@ class Budget:
 
     def __post_init__(self) -> None:
         if not 0 < self.utilisation <= 1:
-            raise OutOfRangeError("utilisation", self.utilisation, "must lie in (0, 1]")
+            raise OutOfRangeError("utilisation", self.utilisation, "lies_above", least=0, most=1)
         if not 0 < self.usable_bytes < float("inf"):
-            raise OutOfRangeError("usable_bytes", self.usable_bytes, "must be above 0")
+            raise OutOfRangeError("usable_bytes", self.usable_bytes, "above", least=0)
 
     @property
     def granted_bytes(self) -> float:
@@ -143,6 +143,14 @@ class RankMemory:
             return MOST_KEPT if self.kv_bytes >= 0 else 0
         free_bytes = self.kv_bytes - self._in_flight_bytes(sequence_tokens)
         return BLOCK_TOKENS * int(max(0.0, free_bytes) / (BLOCK_TOKENS * each))
+
+    def printed_tokens(self, sequence_tokens: int) -> int:
+        """What vLLM prints for the size of its cache: requests of that length that it admits, times the length.
+
+        Each counts with its prompt in flight, so of a model that compresses its tokens it is less than `kv_tokens`.
+        Source: vllm/v1/core/kv_cache_utils.py, get_max_concurrency_for_kv_cache_config.
+        """
+        return int(max(0.0, self.kv_bytes) / self.sequence_bytes(sequence_tokens) * sequence_tokens)
 
     def longest(self) -> int:
         """Tokens of the longest sequence that fits alone, up to MOST_TOKENS."""

@@ -26,7 +26,7 @@ def engine_cost(question: Question, plan: Plan) -> EngineCost:
     one = replace(layout, replicas=1)
     most_running = min(question.cluster.gpu.vllm_sequences, plan.max_concurrency // layout.replicas)
     if most_running < 1:
-        raise OutOfRangeError("max_concurrency", plan.max_concurrency, "leaves no room for one sequence")
+        raise OutOfRangeError("max_concurrency", plan.max_concurrency, "no_room")
     batches = tuple(sorted({min(2**power, most_running) for power in range(most_running.bit_length() + 1)}))
     steps = question.steps(one)
     prefill_s = steps.ttft_s / (layout.pp_size * layout.dp_size)

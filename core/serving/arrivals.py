@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import OutOfRangeError, require_non_negative, require_positive
+from core.errors import OutOfRangeError, remark, require_non_negative, require_positive
 
 Floats = NDArray[np.float64]
 
@@ -24,13 +24,11 @@ class Requests:
 
     def __post_init__(self) -> None:
         if not len(self.prompts) == len(self.outputs) == len(self.prefill_s):
-            raise OutOfRangeError("requests", len(self.prompts), "need an output and a time each")
+            raise OutOfRangeError("requests", len(self.prompts), "output_and_time")
         require_positive(prompt_tokens=min(self.prompts), output_tokens=min(self.outputs))
         longest = max(map(sum, zip(self.prompts, self.outputs, strict=True)))
         if longest > self.room_tokens:
-            raise OutOfRangeError(
-                "tokens of a request", longest, f"is over the {self.room_tokens} that an engine holds"
-            )
+            raise OutOfRangeError(remark("errors.tokens_of_a_request"), longest, "over_room", room=self.room_tokens)
 
 
 def seeded(seed: int) -> np.random.Generator:

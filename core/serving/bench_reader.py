@@ -98,9 +98,7 @@ def read_bench_results(text: str) -> tuple[BenchResult, ...]:
     every = (*printed, *_saved(text), *_swept(text), *_tabled(text), *stated)
     results = sorted(every, key=lambda result: result.line)
     if not results:
-        raise UnreadableTextError(
-            'no benchmark result in this text; paste from "Serving Benchmark Result" on, or the saved JSON'
-        )
+        raise UnreadableTextError("no_benchmark")
     return tuple(results[:MOST_RESULTS])
 
 

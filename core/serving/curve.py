@@ -48,7 +48,7 @@ def load_curve(
     """
     require_positive(chunk_tokens=chunk_tokens)
     if not 1 <= requests <= MOST_REQUESTS:
-        raise OutOfRangeError("requests", requests, f"must be from 1 to {MOST_REQUESTS}")
+        raise OutOfRangeError("requests", requests, "from_to", least=1, most=MOST_REQUESTS)
     steps_each = ceil(cost.prompt_tokens / chunk_tokens) + 3
     affordable = max(FEWEST_REQUESTS, MOST_STEPS // (len(LADDER) * steps_each))
     unit = poisson_arrivals(1.0, min(requests, affordable), rng)

@@ -44,9 +44,9 @@ class EngineCost:
         )
         require_non_negative(prefill_s=self.prefill_s)
         if not 0 <= self.added_fraction <= 1:
-            raise OutOfRangeError("added_fraction", self.added_fraction, "must lie in [0, 1]")
+            raise OutOfRangeError("added_fraction", self.added_fraction, "lies_in_closed", least=0, most=1)
         if len(self.batches) != len(self.decode_s) or list(self.batches) != sorted(set(self.batches)):
-            raise OutOfRangeError("batches", self.batches, "must ascend, with one time each")
+            raise OutOfRangeError("batches", self.batches, "ascending")
         require_positive(batch=min(self.batches), decode_s=min(self.decode_s))
 
     def decode_at(self, batch: float) -> float:

@@ -80,7 +80,7 @@ def read_trace(text: str) -> Trace:
             requests.append(request)
     open_end = request is not None and text[-1:] not in ("\n", "\r", "}")
     if not requests:
-        raise UnreadableTextError("no request in this trace: it needs columns arrival, prompt and output")
+        raise UnreadableTextError("no_request")
     requests.sort()
     kept, start = requests[:MOST_REQUESTS], requests[0][0]
     arrivals, prompts, outputs = zip(
@@ -105,7 +105,7 @@ def _rows(text: str) -> Iterator[Mapping[str, str]]:
         for cells in reader:
             yield dict(zip(heads, cells, strict=False))
     except csv.Error as error:
-        raise UnreadableTextError(f"this trace is not a CSV: {error}") from error
+        raise UnreadableTextError("no_csv", error=error) from error
 
 
 def _objects(lines: Sequence[str]) -> Iterator[Mapping[str, str]]:

@@ -57,9 +57,7 @@ def cut_kv_heads(group: Group, name: str, W: Array, num_kv_heads: int) -> Sharde
     if num_kv_heads % ranks == 0:
         return group.shard(name, W, 0, "num_key_value_heads")
     if ranks % num_kv_heads:
-        raise OutOfRangeError(
-            "num_key_value_heads", num_kv_heads, f"neither divides over num_ranks={ranks} nor is divided by it"
-        )
+        raise OutOfRangeError("num_key_value_heads", num_kv_heads, "kv_heads_divide", ranks=ranks)
     heads = np.split(W, num_kv_heads, axis=0)
     return group.hold(
         name, [heads[rank * num_kv_heads // ranks] for rank in range(ranks)], Copied(0, ranks // num_kv_heads)
@@ -76,10 +74,10 @@ def attend(q: Array, k: Array, v: Array, head_dim: int) -> Array:
     """
     if any(array.shape[1] % head_dim for array in (q, k, v)):
         widths = ", ".join(f"{name} has {array.shape[1]}" for name, array in zip("qkv", (q, k, v), strict=True))
-        raise OutOfRangeError("head_dim", head_dim, f"does not divide the columns ({widths}): heads are never cut")
+        raise OutOfRangeError("head_dim", head_dim, "heads_never_cut", widths=widths)
     if not k.shape[1] or q.shape[1] % k.shape[1]:
         heads, kv_heads = q.shape[1] // head_dim, k.shape[1] // head_dim
-        raise OutOfRangeError("kv_heads", kv_heads, f"cannot serve {heads} query heads: give a rank at least one")
+        raise OutOfRangeError("kv_heads", kv_heads, "query_heads", heads=heads)
     share = q.shape[1] // k.shape[1]
     queries, keys, values = (
         array.reshape(array.shape[0], -1, head_dim).transpose(1, 0, 2) for array in (q, k, v)

@@ -72,10 +72,10 @@ def reduce_scatter(
 def _require_like(parts: Sequence[Array]) -> None:
     """A sum takes one array a rank, all of one shape."""
     if not len(parts):
-        raise OutOfRangeError("parts", "[]", "has no array: give one a rank")
+        raise OutOfRangeError("parts", "[]", "no_array")
     shapes = {np.shape(part) for part in parts}
     if len(shapes) > 1:
-        raise OutOfRangeError("parts", sorted(shapes), "differ in shape: a sum takes one full-shaped term a rank")
+        raise OutOfRangeError("parts", sorted(shapes), "shapes_differ")
 
 
 def _record(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from core.errors import OutOfRangeError, require_divides, require_positive
+from core.errors import OutOfRangeError, Remark, remark, require_divides, require_positive
 from core.ledger import Collective, Ledger
 from core.sharding_math.collectives import all_gather, all_reduce, reduce_scatter
 from core.sharding_math.numerics import Precision, SumOrder, matmul, rounded_matmul
@@ -71,7 +71,7 @@ class Group:
 
         Raises OutOfRangeError on a sum not yet taken: fn(a + b) is not fn(a) + fn(b).
         """
-        self._refuse_partial(x, "reduce it before a pointwise function")
+        self._refuse_partial(x, remark("errors.reduce_pointwise"))
         return self._hold(name, tuple(fn(part) for part in x.parts), x.placement, "pointwise", (x.name,))
 
     def local(
@@ -82,7 +82,7 @@ class Group:
         Raises OutOfRangeError when an input is a sum not yet taken.
         """
         for tensor in inputs:
-            self._refuse_partial(tensor, "reduce it before it is used")
+            self._refuse_partial(tensor, remark("errors.reduce_used"))
         parts = tuple(self._in_format(fn(*held)) for held in zip(*(tensor.parts for tensor in inputs), strict=True))
         return self._hold(name, parts, placement, "pointwise", tuple(tensor.name for tensor in inputs))
 
@@ -95,7 +95,7 @@ class Group:
 
         Raises OutOfRangeError on a sum not yet taken: N ranks would add it N times.
         """
-        self._refuse_partial(x, f"a bias would arrive {x.num_ranks} times")
+        self._refuse_partial(x, remark("errors.bias_times", ranks=x.num_ranks))
         biases = split("bias", bias, self.num_ranks, 0) if x.placement == Shard(-1) else (bias,) * self.num_ranks
         parts = tuple(part + share for part, share in zip(x.parts, biases, strict=True))
         return self._hold(name, parts, x.placement, "pointwise", (x.name,))
@@ -129,7 +129,7 @@ class Group:
         Y[T, F_N] → Y[T, F]
         """
         if not isinstance(x.placement, Shard):
-            raise OutOfRangeError("placement", x.name, "is not sharded: there is nothing to gather")
+            raise OutOfRangeError("placement", x.name, "nothing_to_gather")
         since = len(self.ledger)
         y = all_gather(x.parts, self.ledger, dim=x.placement.dim, layer=layer, why=why, fmt=self.fmt)
         self._log += self.ledger.entries[since:]
@@ -154,9 +154,9 @@ class Group:
         return tensor
 
     @staticmethod
-    def _refuse_partial(tensor: ShardedTensor, remedy: str) -> None:
+    def _refuse_partial(tensor: ShardedTensor, remedy: Remark) -> None:
         if isinstance(tensor.placement, Partial):
-            raise OutOfRangeError("placement", tensor.name, f"is a partial sum: {remedy}")
+            raise OutOfRangeError("placement", tensor.name, "partial_sum", remedy=remedy)
 
     def _in_format(self, array: Array) -> Array:
         return self.fmt.rounded(array) if self.fmt and np.issubdtype(array.dtype, np.floating) else array
@@ -178,5 +178,5 @@ def linear_placement(x: Placement, W: Placement) -> Placement:
     if isinstance(W, Copied) and (x, W.dim) == (Replicate(), 0):
         return Copied(-1, W.copies)
     if (x, W) not in rules:
-        raise OutOfRangeError("placement", f"{x} @ {W}.T", "has no local product: gather or reduce first")
+        raise OutOfRangeError("placement", f"{x} @ {W}.T", "no_product")
     return rules[x, W]

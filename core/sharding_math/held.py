@@ -39,11 +39,7 @@ class Held(np.ndarray):
         held = list(_held_in(inputs))
         ranks = _common_to(held)
         if ranks is None:
-            raise OutOfRangeError(
-                "ranks",
-                _listed(held),
-                "hold one of these values each: only a collective or a message brings them together",
-            )
+            raise OutOfRangeError("ranks", _listed(held), "one_value_each")
         if ufunc in (np.matmul, np.multiply):  # the reference adds products up in a stated order
             _note_met(inputs)
         if out is not None:
@@ -61,12 +57,7 @@ class Held(np.ndarray):
         held = list(_held_in((*args, *options.values())))
         ranks = _common_to(held)
         if ranks is None and function in _TOGETHER and not all(one.side_by_side for one in held):
-            raise OutOfRangeError(
-                "ranks",
-                _listed(held),
-                f"hold a slice each, and np.{function.__name__} puts them together: that is a gather, and no"
-                " collective in the ledger says so; each rank goes on with its own slice",
-            )
+            raise OutOfRangeError("ranks", _listed(held), "slice_each", function=function.__name__)
         if function in (np.dot, np.einsum):
             _note_met(args)
         made = function(*_plain(args), **_plain(dict(options)))

@@ -55,14 +55,14 @@ def layer_parts(model: ModelSpec, tp_size: int, tokens: int = 1) -> tuple[LayerP
     attention, experts, a plain MLP.
     """
     if model.mla is not None or model.moe is not None or model.mlp != "gated":
-        raise OutOfRangeError("model", model.key, "has a layer of another kind; the diagram draws dense gated ones")
+        raise OutOfRangeError("model", model.key, "other_layer")
     size = check_tp_size(model, tp_size)
     if size.broken:
         broken, use = (
             "; ".join(size.broken),
             ", ".join(str(size.tp_size) for size in tp_sizes(model) if not size.broken),
         )
-        raise OutOfRangeError("tp_size", tp_size, f"does not split {model.key}: {broken}; use {use}")
+        raise OutOfRangeError("tp_size", tp_size, "does_not_split_use", model=model.key, broken=broken, sizes=use)
     hidden, wide, n = model.hidden_size, model.intermediate_size, tp_size
     heads, kv, h = model.num_attention_heads, model.num_key_value_heads, model.head_dim
     kv_rank = max(1, kv // n) * h

@@ -58,7 +58,7 @@ PRECISIONS: Mapping[str, Precision] = MappingProxyType(
 def precision(name: str) -> Precision:
     """A number format by its torch name. Raises UnknownNameError."""
     if name not in PRECISIONS:
-        raise UnknownNameError("number format", name, PRECISIONS)
+        raise UnknownNameError("number_format", name, PRECISIONS)
     return PRECISIONS[name]
 
 

@@ -48,7 +48,7 @@ def sums_a_layer(model: ModelSpec) -> int:
     """
     sums, rest = divmod(model.all_reduces, model.num_hidden_layers)
     if rest or sums > 3:
-        raise OutOfRangeError("model", model.key, "has a layer of another kind; the diagram draws dense gated ones")
+        raise OutOfRangeError("model", model.key, "other_layer")
     return sums
 
 

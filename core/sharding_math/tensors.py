@@ -79,7 +79,7 @@ class ShardedTensor:
         Raises OutOfRangeError on a sum not yet taken.
         """
         if isinstance(self.placement, Partial) and self.num_ranks > 1:
-            raise OutOfRangeError("placement", self.name, "is a partial sum: no rank has its value yet")
+            raise OutOfRangeError("placement", self.name, "no_value_yet")
         if isinstance(self.placement, Shard | Copied):
             distinct = self.parts[:: self.num_ranks // self.num_slices]
             return np.concatenate(distinct, axis=self.placement.dim)

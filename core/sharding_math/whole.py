@@ -140,11 +140,8 @@ class Whole:
         return frozenset(rank for rank in ranks if rank * self._num_shares // self._num_ranks == shares[0])
 
     def _refuse(self, *_: object, **__: object) -> Any:
-        raise OutOfRangeError(
-            self.name,
-            f"{list(self.cut_shape)}, {self.size} of {self._size} entries",
-            f"is more than one rank holds: cut it into {self._num_shares} shares and multiply each",
-        )
+        held = f"{list(self.cut_shape)}, {self.size} of {self._size} entries"
+        raise OutOfRangeError(self.name, held, "more_than_a_rank", shares=self._num_shares)
 
     def __array_function__(
         self, function: Callable[..., Any], types: Sequence[type], args: Sequence[Any], options: dict[str, Any]

@@ -91,16 +91,11 @@ class ModelSpec:
             head_dim=self.head_dim,
             vocab_size=self.vocab_size,
         )
-        if self.num_attention_heads % self.num_key_value_heads:
-            raise OutOfRangeError(
-                "num_key_value_heads",
-                self.num_key_value_heads,
-                f"must divide num_attention_heads={self.num_attention_heads}",
-            )
+        heads, kv_heads = self.num_attention_heads, self.num_key_value_heads
+        if heads % kv_heads:
+            raise OutOfRangeError("num_key_value_heads", kv_heads, "divide_heads", heads=heads)
         if self.kinds and len(self.pattern) != self.num_hidden_layers:
-            raise OutOfRangeError(
-                "layers", len(self.pattern), f"must be num_hidden_layers={self.num_hidden_layers}"
-            )
+            raise OutOfRangeError("layers", len(self.pattern), "be_layers", layers=self.num_hidden_layers)
 
     def __hash__(self) -> int:
         return self._hash
@@ -152,7 +147,7 @@ class ModelSpec:
     def mixture(self) -> MoeSpec:
         """Its experts. Raises OutOfRangeError for a dense model."""
         if self.moe is None:
-            raise OutOfRangeError("model", self.key, "is dense: it has no experts to place; choose a mixture")
+            raise OutOfRangeError("model", self.key, "dense")
         return self.moe
 
     @cached_property

@@ -190,7 +190,7 @@ class Basis:
         try:
             rank_tensors(self.model, self.attention_ranks, self.stages[0], self.weight_format or "bf16")
         except ShardlabError as error:
-            return remark("startup_log.refusal", reason=ShardlabError(str(error)))
+            return remark("startup_log.refusal", reason=error.remark)
         return None
 
 
@@ -221,7 +221,7 @@ def basis_of(run: Run, others: Sequence[Run], given: Given) -> Basis:
     form = None if spec is None else find_format(settings, spec, given.dtype)
     if spec is not None and given.dtype is not None and form is None:
         raise OutOfRangeError(
-            "dtype", given.dtype, "is none of bf16, fp16, fp32, fp8, int8, int4, awq, mxfp4, nvfp4"
+            "dtype", given.dtype, "none_of", known="bf16, fp16, fp32, fp8, int8, int4, awq, mxfp4, nvfp4"
         )
     unstated = () if sizes.stated else (Doubt(remark("startup_log.ranks_assumed", tp=sizes.tp_size)),)
     names = ", ".join(settings.unknown[:_MOST_NAMED])

@@ -97,7 +97,7 @@ def _outcome(basis: Basis, start: Start, figure: Figure, pools: _Pools) -> Outco
     except UnpredictedError as unpredicted:
         return unpredicted.reason
     except ShardlabError as error:
-        return remark("startup_log.refusal", reason=ShardlabError(str(error)))
+        return remark("startup_log.refusal", reason=error.remark)
     return replace(outcome, doubts=(*doubts, *outcome.doubts))
 
 

@@ -32,7 +32,7 @@ def runs(lines: Sequence[LogLine]) -> tuple[Run, ...]:
     """
     starts = sorted({0, *(index for index, line in enumerate(lines) if is_launch(line.text))})
     if len(starts) > LIMIT_RUNS:
-        raise UnreadableTextError(f"{len(starts):,} commands are more than one log has; keep one start of it")
+        raise UnreadableTextError("many_commands", starts=len(starts))
     return tuple(_run(lines[start:end]) for start, end in zip(starts, [*starts[1:], len(lines)], strict=True))
 
 

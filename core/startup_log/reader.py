@@ -35,7 +35,7 @@ def read_log(text: str, given: Given | None = None) -> Report:
     unknown.
     """
     if len(text) > LIMIT_CHARACTERS:
-        raise UnreadableTextError(f"{len(text):,} characters are more than a startup log has; keep its start")
+        raise UnreadableTextError("many_characters", text=len(text))
     # a person's heading or comment is no line of an engine; "# GPU blocks" is
     lines = [
         line for line in filled_in(read_lines(text)) if not line.text.startswith("#") or "blocks:" in line.text
@@ -46,17 +46,14 @@ def read_log(text: str, given: Given | None = None) -> Report:
     starts = tuple(run for _, own in parts for run in own)
     figures = sum(len(run.printed) for run in starts)
     if figures > LIMIT_FIGURES:
-        raise UnreadableTextError(f"{figures:,} figures are more than a startup log has; keep one start of it")
+        raise UnreadableTextError("many_figures", figures=figures)
     engines = [run.figures[0].engine for run in starts if run.figures]
     engine = next(iter((*engines, *(run.settings.engine for run in starts if run.settings.engine))), None)
     if engine is None and crashes:
         said = [each for crash in crashes for each in crash.remarks]
         return Report(None, None, None, None, None, (), once([*said, *remarks(lines)]), crashes[-1].remarks[0])
     if engine is None:
-        raise UnreadableTextError(
-            "no line of vLLM, SGLang or TensorRT-LLM is recognized in this text;"
-            " paste what the engine prints as it starts"
-        )
+        raise UnreadableTextError("no_engine_line")
     bases = [basis_of(run, own, given or Given()) for _, own in parts for run in own]
     main = main_basis(bases, engine)
     cut = [remark("startup_log.cut", LIMIT_LINES, lines=LIMIT_LINES)] if text.count("\n") >= LIMIT_LINES else []

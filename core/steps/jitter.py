@@ -55,7 +55,7 @@ def exponential_max_quantile(mean_s: float, ranks: int, quantile: float) -> floa
     """
     require_positive(ranks=ranks)
     if not 0 < quantile < 1:
-        raise OutOfRangeError("quantile", quantile, "must lie between 0 and 1")
+        raise OutOfRangeError("quantile", quantile, "between", least=0, most=1)
     return -mean_s * log(-expm1(log(quantile) / ranks))
 
 
@@ -68,7 +68,7 @@ def hit_fraction(chance: float, trials: int) -> float:
     """
     require_non_negative(trials=trials)
     if not 0 <= chance < 1:
-        raise OutOfRangeError("chance", chance, "must lie from 0 to below 1")
+        raise OutOfRangeError("chance", chance, "from_to_below", least=0, most=1)
     return -expm1(trials * log1p(-chance))
 
 

@@ -99,7 +99,7 @@ class Efficiency:
 
     def __post_init__(self) -> None:
         if not 0 < self.reached_fraction <= 1:
-            raise OutOfRangeError("reached_fraction", self.reached_fraction, "must lie in (0, 1]")
+            raise OutOfRangeError("reached_fraction", self.reached_fraction, "lies_above", least=0, most=1)
         require_non_negative(layer_floor_s=self.layer_floor_s)
 
 
@@ -149,7 +149,7 @@ class TensorGroup:
         local = self.gpus_per_node
         nodes = require_divides("tp_size", self.tp_size, "gpus_per_node", local)
         if network is None:
-            raise OutOfRangeError("tp_size", self.tp_size, f"crosses a node of {local}; name the network")
+            raise OutOfRangeError("tp_size", self.tp_size, "crosses_node", local=local)
         levels = hierarchical_all_reduce(payload_bytes, local, nodes, link, network)
         both = levels.inside.plus(levels.network)
         return replace(both, base_s=both.base_s + self.crossing_s)

@@ -31,7 +31,7 @@ def expected_tokens(acceptance: float, drafts: int) -> float:
     """
     require_non_negative(drafts=drafts)
     if not 0 <= acceptance <= 1:
-        raise OutOfRangeError("acceptance", acceptance, "must be from 0 to 1")
+        raise OutOfRangeError("acceptance", acceptance, "from_to", least=0, most=1)
     return sum(acceptance**kept for kept in range(drafts + 1))
 
 

@@ -27,7 +27,7 @@ class Straggler:
     def __post_init__(self) -> None:
         require_non_negative(rank=self.rank)
         if not self.slowdown >= 1:
-            raise OutOfRangeError("slowdown", self.slowdown, "must be 1 or more: a straggler is not faster")
+            raise OutOfRangeError("slowdown", self.slowdown, "straggler", least=1)
 
     def slow(self, times: Sequence[Number]) -> tuple[Number, ...]:
         """The ranks' times with the slow one's stretched.
@@ -37,7 +37,7 @@ class Straggler:
         Raises OutOfRangeError when there is no such rank.
         """
         if self.rank >= len(times):
-            raise OutOfRangeError("rank", self.rank, f"must be below {len(times)}, the number of ranks")
+            raise OutOfRangeError("rank", self.rank, "below_ranks", ranks=len(times))
         return tuple(time * self.slowdown if rank == self.rank else time for rank, time in enumerate(times))
 
 

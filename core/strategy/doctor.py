@@ -97,7 +97,7 @@ def examine(sources: Sequence[Source], wanted: Wanted) -> Diagnosis:
                 question = question_of(placed, machine, _demand(placed, spec, wanted))
                 plans.append(refit(question, read.log if _is_of(read.report, placed) else "", read.table))
             except ShardlabError as error:
-                remarks.append(remark("doctor.not_planned", name=placed.name, error=ShardlabError(str(error))))
+                remarks.append(remark("doctor.not_planned", name=placed.name, error=error.remark))
         figures = _figures(read, wanted, plans, alike, spec, gpus, topology)
     return Diagnosis(
         tuple(read.heard), devices, spec, gpus, topology, read.report, read.tables,

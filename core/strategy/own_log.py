@@ -101,16 +101,16 @@ def _overhead(own: OwnLog, granted_bytes: float, weights_bytes: float | None) ->
     if own.peak is not None and own.non_torch is not None:
         return Overhead(own.peak, own.non_torch, captured)
     if own.is_silent:
-        raise UnreadableTextError("this log prints neither its overhead nor the memory left for its cache")
+        raise UnreadableTextError("no_overhead")
     weights = weights_bytes if own.weights is None else own.weights
     if own.left is None or weights is None:
         if own.peak is None and own.non_torch is None:
-            raise UnreadableTextError("this log prints the memory left for its cache, and not its weights")
+            raise UnreadableTextError("weights_unprinted")
         peak = usual.peak_activation_bytes if own.peak is None else own.peak
         return Overhead(peak, usual.non_torch_bytes if own.non_torch is None else own.non_torch, captured)
     rest = granted_bytes - weights - own.left
     if not 0 <= rest < granted_bytes / 2:
-        raise UnreadableTextError(f"weights and cache of this log leave {rest / GIB:.2f} GiB of what was granted")
+        raise UnreadableTextError("left_of_granted", rest=rest / GIB)
     if own.peak is not None:
         return Overhead(own.peak, max(0.0, rest - own.peak), captured)
     if own.non_torch is not None:

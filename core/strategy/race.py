@@ -214,7 +214,7 @@ def _distributed(cost: EngineCost, engines: int, arrivals: Sequence[float], chun
 
 
 @dataclass(frozen=True)
-class Asked:
+class RaceSetup:
     """Who races, and at which load; it is run once somebody wants to know how it went. One alone races nobody."""
 
     entered: tuple[Entrant, ...]
@@ -240,8 +240,8 @@ class Asked:
         return self.winner.answer_s
 
 
-def asked(question: Question, load: str, judged: Iterable[Plan] = ()) -> Asked:
+def asked(question: Question, load: str, judged: Iterable[Plan] = ()) -> RaceSetup:
     """A question's race at one of the loads, between its plans; some of them may have been `judged`."""
     entered = entrants(question, judged)
     most = max((entrant.capacity_per_s for entrant in entered), default=0.0)
-    return Asked(entered, LOADS[load] * most, question.cluster.gpu.vllm_batched_tokens)
+    return RaceSetup(entered, LOADS[load] * most, question.cluster.gpu.vllm_batched_tokens)

@@ -72,7 +72,7 @@ def refit(question: Question, log: str = "", table: str = "", bench: str = "", s
         try:
             refitted, notes = reader(refitted, text, ran)
         except ShardlabError as error:
-            refused.append(remark("placement.refit_refused", error=ShardlabError(str(error))))
+            refused.append(remark("placement.refit_refused", error=error.remark))
             continue
         taken += notes
     return Refit(before, place_under_load(refitted), tuple(taken), tuple(refused))
@@ -89,10 +89,10 @@ def _with_table(question: Question, text: str, ran: Plan | None) -> tuple[Questi
     cluster = question.cluster
     fitted = [(own, link) for own in fitted_tables(text) if own.fit and (link := link_of(own.fit))]
     if not fitted:
-        raise UnreadableTextError("no table of this text can be fitted")
+        raise UnreadableTextError("no_fit")
     linked = [pair for pair in fitted if cluster.nodes > 1 or (pair[0].table.nodes or 1) == 1]
     if not linked:
-        raise UnreadableTextError("the ranks of this table are on several nodes, and the cluster has one")
+        raise UnreadableTextError("table_across")
     own, link = max(linked, key=lambda pair: (pair[0].table.op == "all_reduce", len(pair[0].table.rows)))
     ranks, nodes = link.measured_ranks or 2, own.table.nodes
     across = cluster.nodes > 1 and (ranks > cluster.gpus_per_node if nodes is None else nodes > 1)
@@ -106,11 +106,11 @@ def _with_table(question: Question, text: str, ran: Plan | None) -> tuple[Questi
 def _with_bench(question: Question, text: str, ran: Plan | None) -> tuple[Question, tuple[Remark, ...]]:
     """The floor of a layer at which the plan that ran shows the median of what was measured."""
     if ran is None:
-        raise UnreadableTextError("no plan fits, so there is none that this benchmark ran")
+        raise UnreadableTextError("no_plan")
     plan = judge(question, ran.layout)
     results = [one for one in read_bench_results(text) if one.between_s and one.mean_output_tokens]
     if not results or not plan.fits:
-        raise UnreadableTextError("no result with lengths and a time between tokens, on a plan that fits")
+        raise UnreadableTextError("no_result")
     results = results[:MOST_RESULTS]
     usual = question.efficiency or calibration_of(question.cluster.gpu, question.model, question.engine).efficiency
 

@@ -84,7 +84,7 @@ def whole(text: str) -> int:
 
 def _there(value: T | None, text: str) -> T:
     if value is None:
-        raise OutOfRangeError("number", repr(text[:24]), "must be a number, such as 1/10 or 0.1")
+        raise OutOfRangeError("number", repr(text[:24]), "a_number_such", a="1/10", b=0.1)
     return value
 
 

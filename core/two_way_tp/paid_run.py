@@ -35,7 +35,7 @@ class Instance:
 
     def __post_init__(self) -> None:
         if not 0 < self.usd_per_hour < float("inf"):
-            raise OutOfRangeError("usd_per_hour", self.usd_per_hour, "must be above 0: it is on the vendor's page")
+            raise OutOfRangeError("usd_per_hour", self.usd_per_hour, "vendors_page", least=0)
 
 
 def nvlink_in(text: str) -> bool:

@@ -110,7 +110,7 @@ def gpt(key: str) -> ModelSpec:
     """
     known = {**GPTS, **{spec.key: spec for spec in WIDTHS.values()}}
     if key not in known:
-        raise UnknownNameError("model of lab 02", key, known)
+        raise UnknownNameError("model_of_lab", key, known, lab="02")
     return known[key]
 
 

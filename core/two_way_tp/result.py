@@ -81,7 +81,7 @@ def read_result(text: str) -> RunResult:
     try:
         return _result(json.loads(text))
     except (KeyError, RecursionError, TypeError, ValueError) as error:
-        raise RunLogError(f"this is not a result of distributed.run_tp: {error}") from None
+        raise RunLogError("no_run_tp", error=error) from None
 
 
 def _result(row: Mapping[str, Any]) -> RunResult:

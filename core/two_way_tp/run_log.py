@@ -151,11 +151,11 @@ def read_log(lines: Iterable[str]) -> RunLog:
     rows = [_parse(number, text) for number, text in enumerate(texts, start=1)]
     missing = [name for name in REQUIRED if name not in {row["event"] for row in rows}]
     if missing:
-        raise RunLogError(f"the log has no {missing[0]} line: the run did not finish, or is another program's")
+        raise RunLogError("line_missing", missing=missing[0])
     try:
         return _run_log(texts, rows)
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
-        raise RunLogError(f"the log lacks what every run prints: {error}") from None
+        raise RunLogError("log_lacks", error=error) from None
 
 
 def _parse(number: int, text: str) -> Mapping[str, Any]:
@@ -164,7 +164,7 @@ def _parse(number: int, text: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict) or not isinstance(row.get("event"), str):
-        raise RunLogError(f"line {number} is not an event: {text[:60]}")
+        raise RunLogError("no_event", line=number, text=text[:60])
     return row
 
 

@@ -102,7 +102,7 @@ class ScalingRun:
     def _fit(self) -> LinkFit:
         fit = fitted_sweep({payload_bytes: took.median_s for payload_bytes, took in self.sweep}, self.tp_size)
         if fit is None:
-            raise RunLogError("the sweep has too few sizes for a fit")
+            raise RunLogError("few_sizes")
         return fit
 
     def _spread(self, field: str) -> float:
@@ -181,7 +181,7 @@ def read_scaling(text: str) -> ScalingRun:
     try:
         return _scaling(json.loads(text))
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise RunLogError(f"this is not a result of distributed.run_curve: {error}") from None
+        raise RunLogError("no_run_curve", error=error) from None
 
 
 def _scaling(row: Mapping[str, Any]) -> ScalingRun:

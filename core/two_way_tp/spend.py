@@ -63,13 +63,13 @@ class SpendEntry:
 
     def __post_init__(self) -> None:
         if self.event not in ("authorize", "actual"):
-            raise OutOfRangeError("event", self.event, "must be authorize or actual")
+            raise OutOfRangeError("event", self.event, "two", a="authorize", b="actual")
         if not 0 <= self.usd < float("inf") or (self.event == "authorize" and self.usd == 0):
-            raise OutOfRangeError("usd", self.usd, "must be a number of dollars above 0")
+            raise OutOfRangeError("usd", self.usd, "dollars", least=0)
         if not 0 <= self.gpu_hours < float("inf"):
-            raise OutOfRangeError("gpu_hours", self.gpu_hours, "must be 0 or more")
+            raise OutOfRangeError("gpu_hours", self.gpu_hours, "or_more", least=0)
         if not self.label.strip() or len(self.label) > 80 or not self.label.isprintable():
-            raise OutOfRangeError("label", repr(self.label[:80]), "must be 1 to 80 printable signs")
+            raise OutOfRangeError("label", repr(self.label[:80]), "signs", least=1, most=80)
 
     @property
     def lab(self) -> str:

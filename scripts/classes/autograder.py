@@ -48,7 +48,7 @@ def _result(options: argparse.Namespace) -> str:
     students = submitters(options.autograder / "submission_metadata.json", roster_in(options.source / "roster.csv"))
     sent = submission(students[0], sent_files(options.autograder / "submission"), lab)
     if sent.fault:
-        raise OutOfRangeError("submission", students[0].key, sent.fault)
+        raise OutOfRangeError("submission", students[0].key, "fault", fault=sent.fault)
     identities = list(dict.fromkeys(student.identity for student in students))
     names = "+".join(student.key for student in students)
     confine = not confinement.missing()
@@ -67,7 +67,7 @@ def submitters(metadata: Path, roster: Roster) -> list[Student]:
         users = json.loads(metadata.read_bytes())["users"]
         known = [[str(user[name]) for name in ("email", "sid", "name", "id") if user.get(name)] for user in users]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise OutOfRangeError("metadata", metadata.name, "is not a submission_metadata.json") from None
+        raise OutOfRangeError("metadata", metadata.name, "no_metadata") from None
     found = [next(filter(None, map(roster.find, names)), None) for names in known]
     lost = [
         names[0] if names else "somebody without a name"
@@ -75,7 +75,7 @@ def submitters(metadata: Path, roster: Roster) -> list[Student]:
         if one is None
     ]
     if lost or not found:
-        raise OutOfRangeError("student", ", ".join(lost) or "none", "is nobody in the instructor's roster")
+        raise OutOfRangeError("student", ", ".join(lost) or "none", "nobody_here")
     order = {student.key: place for place, student in enumerate(roster.students)}
     return sorted((one for one in found if one), key=lambda one: order[one.key])
 

@@ -103,7 +103,7 @@ def _of_files(files: Sequence[Sent], given: Path) -> Roster:
         stem = sent.top.rpartition(".")[0] or sent.top
         keys[stem.removesuffix("answers").rstrip("_- ") or stem if alone else sent.top] = None
     if not keys:
-        raise OutOfRangeError("submissions", given, "is empty")
+        raise OutOfRangeError("submissions", given, "empty")
     return Roster(tuple(Student(key) for key in keys))
 
 

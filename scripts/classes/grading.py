@@ -38,11 +38,11 @@ def grade_class(lab: Lab, options: argparse.Namespace) -> int:
     """Grade every submission of a roster; the exit status is 1 where not all is as it should be."""
     secret, roster, confine = seed_in(options.seed_file), roster_in(options.roster), not options.unconfined
     if confine and (fault := confinement.missing()):
-        raise OutOfRangeError("sandbox", "none", f"can be had: {fault}; --unconfined grades with no sandbox")
+        raise OutOfRangeError("sandbox", "none", "no_sandbox", fault=fault)
     found = collected(sent_files(options.submissions), roster, lab)
     if all(one.empty for one in found.submissions):
         names = ", ".join(found.strangers[:8]) or "nothing"
-        raise OutOfRangeError("submissions", options.submissions, f"has none of the roster's; found: {names}")
+        raise OutOfRangeError("submissions", options.submissions, "none_sent", names=names)
     chosen = _only(found.submissions, roster, options.only)
     language = content.language()  # of this thread: those of a pool begin in English
     with ThreadPoolExecutor(1 if lab.needs_torch else os.cpu_count()) as pool:  # each waits for its own process
@@ -67,7 +67,7 @@ def _only(submissions: Sequence[Submission], roster: Roster, named: Sequence[str
     for name in named:
         student = roster.find(name)
         if student is None:
-            raise OutOfRangeError("only", name, "is nobody in the roster, or two")
+            raise OutOfRangeError("only", name, "nobody")
         keys.add(student.key)
     return [one for one in submissions if not keys or one.student.key in keys]
 
@@ -118,7 +118,7 @@ def write_csv(path: Path, rows: Sequence[Sequence[str]]) -> None:
 def read_grades(path: Path) -> dict[str, dict[str, str]]:
     """The lines of a `grades.csv` by student."""
     if not path.is_file():
-        raise OutOfRangeError("grades", path, "is not there")
+        raise OutOfRangeError("grades", path, "not_there")
     with path.open(encoding="utf-8-sig", newline="") as file:
         return {line.get("student", "").removeprefix("'"): line for line in csv.DictReader(file)}
 
@@ -129,7 +129,7 @@ def _write_grades(path: Path, lab: Lab, rows: Sequence[Sequence[str]], keep: boo
     if keep and path.is_file():
         before = read_grades(path)
         if before and tuple(next(iter(before.values()))) != heads(lab):
-            raise OutOfRangeError("out", path, "has other columns than this lab's grades")
+            raise OutOfRangeError("out", path, "other_columns")
         anew = {one[0]: one for one in lines}
         kept = [anew.pop(student, list(line.values())) for student, line in before.items()]
         lines = [[text.removeprefix("'") for text in one] for one in kept] + list(anew.values())

@@ -12,7 +12,7 @@ from pathlib import Path
 from core.course.grading.tasks import Lab
 from core.errors import OutOfRangeError
 from runtime import content
-from runtime.files import ROOT
+from runtime.files import ROOT, put_text
 from runtime.lab_text import task_text
 from runtime.released import released_starter
 from runtime.seed_file import text_of_seed
@@ -142,7 +142,7 @@ def github(lab: Lab, options: argparse.Namespace, secret: str) -> int:
     """
     folder = Path(options.out)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise OutOfRangeError("out", folder, "is there already, and is not empty")
+        raise OutOfRangeError("out", folder, "not_empty")
     home = f"labs/{lab.folder}"
     rooms = (
         "core",
@@ -154,17 +154,17 @@ def github(lab: Lab, options: argparse.Namespace, secret: str) -> int:
     )
     for path in dict.fromkeys(_files(rooms)):
         if path.name != "solution.py":
-            _put(folder, path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
-    _put(folder, f"{home}/starter.py", _released(lab))
-    _put(folder, "answers.txt", _ANSWERS)
-    _put(folder, "README.md", task_text(lab, content.language()))
-    _put(
+            put_text(folder, path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
+    put_text(folder, f"{home}/starter.py", _released(lab))
+    put_text(folder, "answers.txt", _ANSWERS)
+    put_text(folder, "README.md", task_text(lab, content.language()))
+    put_text(
         folder,
         "pytest.ini",
         "[pytest]\nmarkers =\n    gpu: needs a GPU\n    ranks: starts real ranks\n    slow: takes long\n",
     )
-    _put(folder, ".gitignore", "__pycache__/\n.pytest_cache/\n")
-    _put(folder, f".github/workflows/{lab.key}.yml", workflow(lab))
+    put_text(folder, ".gitignore", "__pycache__/\n.pytest_cache/\n")
+    put_text(folder, f".github/workflows/{lab.key}.yml", workflow(lab))
     return 0
 
 
@@ -192,9 +192,3 @@ def task_command(lab: Lab, number: int) -> str:
     file = f"labs/{lab.folder}/test_lab.py"
     spoken = "" if content.language() == content.ENGLISH else f" LAB_LANG={content.language()}"
     return f"env LAB_IMPL=starter{spoken} python -m pytest -q {' '.join(f'{file}::{test}' for test in task.tests)}"
-
-
-def _put(folder: Path, place: str, text: str) -> None:
-    path = folder / place
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")

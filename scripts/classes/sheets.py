@@ -99,7 +99,7 @@ def _printer() -> str:
     """
     found = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if found is None:
-        raise OutOfRangeError("pdf", "none", "can be printed without Chromium: open the HTML pages and print them")
+        raise OutOfRangeError("pdf", "none", "no_browser")
     return found
 
 
@@ -108,7 +108,7 @@ def _print(printer: str, html: Path, pdf: Path) -> None:
     command = [printer, *flags, f"--print-to-pdf={pdf.resolve()}", html.resolve().as_uri()]
     done = subprocess.run(command, capture_output=True, timeout=120, check=False)
     if done.returncode or not pdf.is_file():
-        raise OutOfRangeError("pdf", pdf.name, f"could not be printed by {printer}")
+        raise OutOfRangeError("pdf", pdf.name, "not_printed", printer=printer)
 
 
 def notebooks(lab: Lab, options: argparse.Namespace, secret: str) -> int:

@@ -48,7 +48,7 @@ from ui.placement.examples import EXAMPLE_CONFIG, EXAMPLE_TRACE
 from ui.placement.pin import read_pin
 
 CASES = Path(os.environ.get("SHARDLAB_CASES", ""))
-INPUTS, PARTS = 10_000, 2
+INPUTS, PARTS = 6_000, 2
 TIMES, LEAST_S, LEAST_BYTES = 10, 0.05, 4_000_000
 """A mangled text may cost so many times what the dearest whole text costs its reader; below the least nothing is
 told from the machine's own noise."""

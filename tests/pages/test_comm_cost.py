@@ -11,10 +11,12 @@ from runtime import content
 from runtime.content import slug
 from runtime.measurements import example_paste
 from tests.core.links.printed_tables import table as printed
+from tests.pages.test_every_scene import visit
 from tests.said import disagreements, in_address, shown
 from ui.comm_cost.bench import FIGURES, FIRST, TABLE
 from ui.comm_cost.bench_serving import APART
 from ui.comm_cost.rows_slips import CHOICES
+from ui.course.pages import entry
 
 ENTRY = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 NAPKIN = "the lab's napkin"
@@ -295,3 +297,13 @@ def test_the_reveal_tells_what_a_short_transfer_costs_as_count_it_sums_it(reveal
     said = text_of(revealed)
     waiting, byte_us = re.search(r"an all-reduce waits (\S+) µs, and its bytes take (\S+) µs", said).groups()
     assert 8 / (4 + 64 * (float(waiting) + float(byte_us)) / 1e3) == pytest.approx(0.418, abs=2e-3)
+
+
+def test_the_race_of_a_link_has_a_title_of_its_own():
+    """Lab 03 *See it* names the bill's phase, or the one all-reduce that is raced."""
+    titles = [
+        visit(entry("comm_cost"), bill_scene="see", bill_view=view).title[0].value
+        for view in ("the_bill", "the_wire")
+    ]
+    assert "decode waits for latency" in titles[0]
+    assert titles[1] == "One all-reduce, hop by hop"

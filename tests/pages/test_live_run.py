@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.errors import remark
 from runtime import captures, torch_here
 from runtime.content import slug
 from runtime.run_request import RunRefusedError
@@ -17,25 +18,23 @@ class EndedRun:
 
     elapsed_s = 1.0
 
-    def __init__(self, status: str, lines=LINES, result: str | None = None, said: str | None = None) -> None:
+    def __init__(self, status: str, lines=LINES, result: str | None = None) -> None:
         self.status, self.lines, self.result = status, lines, result
-        self.said = said or ("" if status == "done" else f"The run ended: {status}.")
+        self.ended = None if status == "done" else remark("errors.run.failed", error=status)
         self.outcome = None
 
     def __enter__(self):
         return self
 
     def __exit__(self, *error):
-        self.outcome = Outcome(self.status, self.said, 9.0, self.lines, self.result)
+        self.outcome = Outcome(self.status, self.ended, 9.0, self.lines, self.result)
 
     def watch(self):
         yield self.lines[0]
         yield None
         yield from self.lines[1:]
         if self.status == "broke":
-            raise RunRefusedError(
-                "another run is going on this machine: one at a time; it ends within 300 s, try then"
-            )
+            raise RunRefusedError("run.busy", wall=300)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.errors import remark
 from core.two_way_tp import paid_run
 from core.two_way_tp.predictions import GPTS, MINI_GPT
 from core.two_way_tp.result import read_result
@@ -34,7 +35,8 @@ def run(monkeypatch, tmp_path):
     def made(*arguments, capture="gloo-cpu", status="done", result=None):
         text = result or captures.load(capture).result_text
         lines = tuple(captures.load(capture).lines_text.splitlines())
-        outcome = Outcome(status, "A rank was ended from outside.", 9.0, lines, text if status == "done" else None)
+        ended = remark("errors.run.rank_ended", signal="SIGKILL")
+        outcome = Outcome(status, ended, 9.0, lines, text if status == "done" else None)
         monkeypatch.setattr(program, "_outcome", lambda options: outcome)
         where = ("--folder", str(tmp_path / "run"), "--ledger", str(tmp_path / "spend.jsonl"))
         return program.main(["--experiment", *where, *arguments])

@@ -1,15 +1,17 @@
-"""What core refuses is said in the language being spoken: its English message has its block."""
+"""What core refuses is said in the language being spoken: an error carries a code and values, no sentence."""
 
 import ast
 import json
 import re
-import time
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from core.catalog import model
+from core.english import express
 from core.errors import OutOfRangeError, ShardlabError, UnknownNameError, remark, require_divides
 from core.links.fitted_tables import fitted_tables
 from core.links.nccl_tests.tables import read_tables
@@ -19,7 +21,7 @@ from core.scenario import Scenario
 from core.serving.bench_reader import read_bench_results
 from core.serving.trace import read_trace
 from core.startup_log.reader import read_log
-from runtime import content, refusals
+from runtime import content
 from runtime.prose import explained, worded
 from runtime.run_failure import plain_failure
 from runtime.torch_here import torch_here
@@ -27,77 +29,107 @@ from tests.each import each
 from tests.said import fields_of
 
 ROOT = Path(__file__).resolve().parents[2]
-SENTENCE_AT = {
-    "OutOfRangeError": 2,
-    "UnreadableTextError": 0,
-    "RunLogError": 0,
-    "RunRefusedError": 0,
-    "RunBusyError": 0,
+HOUSES = ("core", "runtime", "ui", "pages", "scripts", "distributed", "static_site")
+CODE = re.compile(r"[a-z][a-z0-9_.]*")
+
+
+@cache
+def trees() -> list[tuple[str, ast.Module]]:
+    """Every file of ours that may refuse, by its path."""
+    paths = [path for house in HOUSES for path in sorted((ROOT / house).rglob("*.py"))]
+    return [(path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))) for path in paths]
+
+
+def kinds() -> dict[str, str]:
+    """Every error that carries a code, and which of core's own it is."""
+    kinds = {"ShardlabError": "ShardlabError"}
+    classes = [
+        (node.name, node) for _, tree in trees() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+    ]
+    for _ in classes:
+        for name, node in classes:
+            for base in (ast.unparse(base) for base in node.bases):
+                if base in kinds:
+                    own = name in ("OutOfRangeError", "UnknownNameError", "IndivisibleError")
+                    kinds[name] = name if own else kinds[base]
+    return kinds
+
+
+def written(node: ast.expr) -> str | None:
+    """A text that stands in the code, with a star for what is put in; None where there is none."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(part.value if isinstance(part, ast.Constant) else "*" for part in node.values)
+    return None
+
+
+def raised() -> Iterator[tuple[str, str | None, set[str]]]:
+    """Where an error, or a remark of errors.md, is made: the place, the block it names, the fields it fills."""
+    places = {"OutOfRangeError": (2, "rule."), "UnknownNameError": (0, "kind."), "ShardlabError": (0, "")}
+    known = kinds()
+    for where, tree in trees():
+        for call in ast.walk(tree):
+            name = getattr(getattr(call, "func", None), "id", "")
+            fields = {keyword.arg or "*" for keyword in getattr(call, "keywords", ())} - {"reason"}
+            if name == "remark" and call.args and (written(call.args[0]) or "").startswith("errors."):
+                yield f"{where}:{call.lineno}", written(call.args[0]).removeprefix("errors."), fields
+            elif known.get(name) in places and where != "core/errors.py":
+                at, group = places[known[name]]
+                code = written(call.args[at]) if len(call.args) > at else None
+                yield f"{where}:{call.lineno}", code and f"{group}{code}", fields
+
+
+BLOCKS = content.blocks("errors", content.ENGLISH)
+PASSED_ON = "core/catalog/lookup.py"
+"""The kind of a row is its table's: `gpu`, `link` or `model`."""
+
+OF_THE_CLASSES = {
+    *("own_words", "out_of_range", "indivisible", "rule.above", "rule.or_more"),
+    *("kind.model", "kind.link"),
+    *(f"unknown_name{near}{like}" for near in ("", "_near") for like in ("", "_like")),
 }
-TERMINAL = (
-    *("core/evidence", "core/course/grading", "core/course/citations", "core/course/receipt"),
-    "core/two_way_tp/spend.py",
-    *(
-        "core/two_way_tp/paid_run.py",
-        "core/catalog/lookup.py",
-        "core/comm_cost/choice.py",
-        "core/comm_cost/wire.py",
-        "core/sharding_math/held.py",
-        "core/pipeline_bubble/submission.py",
-        "runtime/budget.py",
-        "runtime/citations.py",
-    ),
-    *("runtime/foretold.py", "runtime/grading.py", "runtime/published.py", "runtime/paid_run.py"),
-    *("runtime/seed_file.py", "runtime/sent_files.py", "runtime/served.py", "runtime/students_text.py"),
-    "runtime/submissions.py",
-)
-"""What no page shows: commands, graded labs and what an author adds alone raise it."""
-
-_VALUE = re.compile(r"(?<!\w)\w*\d(?:[\w.:/^+-]*\w)?|\0")
+"""What core/errors.py names itself, and core/catalog."""
 
 
-def raised() -> Iterator[tuple[str, str]]:
-    """Where a page's error is raised, and its sentence with \0 for what is put in."""
-    for path in sorted([*(ROOT / "core").rglob("*.py"), *(ROOT / "runtime").rglob("*.py")]):
-        where = path.relative_to(ROOT).as_posix()
-        if where.startswith(TERMINAL):
+def named(code: str) -> list[str]:
+    """The blocks of errors.md that a code may mean: several where something is put in."""
+    return [block for block in BLOCKS if fnmatchcase(block, f"remark.{code}")]
+
+
+def test_no_error_is_written_as_a_sentence():
+    """`str(error)` was parsed back to be said in Spanish; a code needs no parsing."""
+    codes = {where: code or "" for where, code, _ in raised() if not where.startswith(PASSED_ON)}
+    assert {where: code for where, code in codes.items() if not CODE.fullmatch(code.replace("*", "x"))} == {}
+
+
+def test_every_code_is_worded_with_the_fields_that_its_errors_fill():
+    wrong = {}
+    for where, code, fields in raised():
+        blocks = named(code or "")
+        if where.startswith(PASSED_ON):
             continue
-        for call in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(call, ast.Call) or getattr(call.func, "id", "") not in SENTENCE_AT:
-                continue
-            sentence = (call.args[SENTENCE_AT[call.func.id] :] or [None])[0]
-            if isinstance(sentence, ast.Constant):
-                yield f"{where}:{call.lineno}", sentence.value
-            elif isinstance(sentence, ast.JoinedStr):
-                parts = (part.value if isinstance(part, ast.Constant) else "\0" for part in sentence.values)
-                yield f"{where}:{call.lineno}", "".join(parts)
+        if not blocks or ("*" not in fields and any(fields_of(BLOCKS[one]) != fields for one in blocks)):
+            wrong[where] = code, fields
+    assert wrong == {}
 
 
-def bare(template: str) -> str:
-    return _VALUE.sub("…", content.FIELD.sub("\0", template))
+def test_no_code_is_left_over():
+    used = {block for _, code, _ in raised() for block in named(code or "")}
+    assert set(BLOCKS) - used - {f"remark.{name}" for name in OF_THE_CLASSES} == set()
+
+
+@each("name", BLOCKS)
+def test_core_can_write_every_block_by_itself(name):
+    """Its units are those that `core.english` knows."""
+    values = dict.fromkeys(fields_of(BLOCKS[name]), 7)
+    assert "{{" not in express(f"errors.{name.removeprefix('remark.')}", values)
 
 
 @pytest.fixture
 def spanish():
     with content.speaking("es"):
         yield
-
-
-def test_every_message_that_a_page_may_show_has_its_block():
-    blocks = {bare(text) for text in content.blocks(refusals.STEM, content.ENGLISH).values()}
-    assert {where: text for where, text in raised() if bare(text) not in blocks} == {}
-
-
-@each("name", content.blocks(refusals.STEM, content.ENGLISH))
-def test_a_message_is_found_by_its_words_and_by_no_others(name):
-    """Filled with words that no block has, each block is taken for itself."""
-    filled = content.FIELD.sub(lambda field: f"<{field[1]}>", content.blocks(refusals.STEM, content.ENGLISH)[name])
-    found = refusals.template_of(filled, name.startswith("part."))
-    assert found is not None
-    assert found[0] == name
-    assert {field: text for field, text in found[1].items() if not field.endswith("_")} == {
-        field: f"<{field}>" for field in fields_of(content.blocks(refusals.STEM, content.ENGLISH)[name])
-    }
 
 
 def refusal(refused):
@@ -107,7 +139,7 @@ def refusal(refused):
 
 
 def test_english_is_cores_own_message():
-    error = OutOfRangeError("slowdown", 0.5, "must be 1 or more: a straggler is not faster")
+    error = OutOfRangeError("slowdown", 0.5, "straggler", least=1)
     assert explained(error) == str(error)
 
 
@@ -131,21 +163,22 @@ def test_an_error_is_said_in_spanish(spanish, refused, words):
 
 def test_a_value_has_the_marks_of_its_language_and_what_somebody_typed_keeps_its_own(spanish):
     assert (
-        explained(OutOfRangeError("mfu", 1.5, "must lie in (0, 1]")) == "mfu=1,5 debe ser más de 0 y como mucho 1"
+        explained(OutOfRangeError("mfu", 1.5, "lies_above", least=0, most=1))
+        == "mfu=1,5 debe ser más de 0 y como mucho 1"
     )
-    assert explained(OutOfRangeError("release", "0.2.1", "is not one such as 0.9.2")).startswith("release=0.2.1 ")
+    assert explained(OutOfRangeError("release", "0.2.1", "such_as", example="0.9.2")).startswith("release=0.2.1 ")
 
 
 def test_the_name_of_a_setting_stays_what_it_is_where_it_is_a_word_too(spanish):
     """`model` is a kind of thing as well, which Spanish calls `un modelo`: that stood before the sign."""
-    dense = OutOfRangeError("model", "llama-3-8b", "is dense: it has no experts to place; choose a mixture")
+    dense = OutOfRangeError("model", "llama-3-8b", "dense")
     assert explained(dense).startswith("model=llama-3-8b es denso: ")
 
 
 def test_an_error_inside_of_another_is_said_with_it(spanish):
-    inner = OutOfRangeError("requests", 0, "must be above 0")
-    assert "requests=0 debe ser mayor que 0" in explained(ShardlabError(f"this trace is not a CSV: {inner}"))
-    assert "debe ser mayor que 0" in worded(remark("startup_log.refusal", reason=inner))
+    inner = OutOfRangeError("requests", 0, "above", least=0)
+    assert "requests=0 debe ser mayor que 0" in explained(ShardlabError("no_csv", error=inner))
+    assert "debe ser mayor que 0" in worded(remark("startup_log.refusal", reason=inner.remark))
 
 
 def test_an_unknown_message_stays_as_it_is(spanish):
@@ -162,27 +195,10 @@ def test_how_a_run_ended_is_said_too(spanish):
         plain_failure([], ""),
         torch_here({}).why_not,
     ]
-    assert [refusals.template_of(one)[0] for one in told] == [
-        *("run.failed", "run.rank_ended", "run.failed_silent", "run.off"),
+    assert [one.code for one in told] == [
+        *("errors.run.failed", "errors.run.rank_ended", "errors.run.failed_silent", "errors.run.off"),
     ]
-    assert refusals.translated(told[0]).startswith("La ejecución falló: el disco está lleno;")
-
-
-def test_a_number_of_any_length_in_a_message_is_said_as_it_stands():
-    """Six thousand digits in groups: Python refuses to make a number of them."""
-    long = "1" + ",111" * 2_000
-    with content.speaking("es"):
-        assert refusals._value("value", long) == long
-        assert refusals._value("value", "1,111,111") != "1,111,111"
-
-
-def test_no_message_takes_long_to_be_found():
-    """Six fields between commas, in a text of commas: told apart by patterns, it took minutes."""
-    listed = ", ".join(["a"] * 2_000)
-    began_s = time.process_time()
-    for text in (f"x=y is none of {listed} or so", listed, "=" * 4_000, "a=b must be " * 400):
-        refusals.template_of(text)
-    assert time.process_time() - began_s < 0.5
+    assert worded(told[0]).startswith("La ejecución falló: el disco está lleno;")
 
 
 READERS = (

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from runtime.prose import worded
 from runtime.run_failure import plain_failure
 
 ELASTIC = """
@@ -40,4 +41,4 @@ def line(event, **fields):
     ],
 )
 def test_a_failure_is_put_plainly(lines, errors, sentence):
-    assert sentence in plain_failure(lines, errors)
+    assert sentence in worded(plain_failure(lines, errors))

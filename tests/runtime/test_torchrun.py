@@ -21,8 +21,9 @@ from core.two_way_tp.run_log import read_log
 from runtime import torchrun
 from runtime.locks import HostLock
 from runtime.processes import PARENT, tagged
+from runtime.prose import worded
 from runtime.run_request import RunRefusedError, RunRequest
-from runtime.torchrun import TAG, RunBusyError, start
+from runtime.torchrun import TAG, start
 from tests.distributed.tiny_checkpoints import write
 
 torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
@@ -96,7 +97,7 @@ print(json.dumps([lines, left, run.outcome.status, run.outcome.message, run.outc
     done = subprocess.run(command, cwd=torchrun.ROOT, capture_output=True, text=True, timeout=800)
     assert done.returncode == 0, done.stderr[-500:]
     lines, left, status, message, written = json.loads(done.stdout)
-    assert (status, message, left) == ("done", "", [])
+    assert (status, message, left) == ("done", None, [])
     assert "fallback" not in events(lines)
     log, result = read_log(lines), read_result(written)
     assert (log.tp_size, log.identical) == (result.world_size, log.prompts) == (2, 10)
@@ -115,7 +116,7 @@ def killed(rank):
         for _ in run.watch():
             pass
         told_s = time.monotonic() - killed_s
-    assert run.outcome.message == "A rank was ended from outside by SIGKILL; the others were stopped."
+    assert worded(run.outcome.message) == "A rank was ended from outside by SIGKILL; the others were stopped."
     assert events(run.outcome.lines) == ["start", "world"]
     assert processes(run) == []
     return told_s
@@ -139,7 +140,7 @@ def test_a_killed_torchrun_takes_its_ranks_along_and_the_run_says_so():
         for _ in run.watch():
             pass
     assert run.outcome.status == "failed"
-    assert run.outcome.message == "The launcher was ended from outside by SIGKILL; its ranks were stopped."
+    assert worded(run.outcome.message) == "The launcher was ended from outside by SIGKILL; its ranks were stopped."
     assert events(run.outcome.lines) == ["start", "world"]
     assert processes(run) == []
 
@@ -165,7 +166,7 @@ def test_too_few_file_handles_are_told_and_the_next_run_can_be_made():
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert run.outcome.status == "failed"
-    assert "too few file handles" in run.outcome.message
+    assert "too few file handles" in worded(run.outcome.message)
     with start(stub("beat", 0)) as run:
         for _ in run.watch():
             pass
@@ -204,7 +205,7 @@ def test_a_hung_rank_is_ended_after_the_silence_it_is_allowed():
         for _ in run.watch():
             pass
     assert run.outcome.status == "silent"
-    assert "nothing was heard for 4 s, and no rank made a step" in run.outcome.message
+    assert "nothing was heard for 4 s, and no rank made a step" in worded(run.outcome.message)
     assert events(run.outcome.lines) == ["start", "world"]
     assert processes(run) == []
 
@@ -221,7 +222,7 @@ def test_a_process_that_is_stopped_is_told_however_long_a_run_may_be_silent(mode
             pass
     assert time.monotonic() - began_s < 30
     assert run.outcome.status == "silent"
-    assert "nothing was heard for 3 s" in run.outcome.message
+    assert "nothing was heard for 3 s" in worded(run.outcome.message)
     assert processes(run) == []
 
 
@@ -247,7 +248,7 @@ def test_a_run_that_goes_on_too_long_is_ended():
         for _ in run.watch():
             pass
     assert run.outcome.status == "overran"
-    assert "longer than 3 s" in run.outcome.message
+    assert "longer than 3 s" in worded(run.outcome.message)
     assert processes(run) == []
 
 
@@ -257,7 +258,7 @@ def test_a_run_that_wants_more_memory_than_it_may_take_is_told_so():
         for _ in run.watch():
             pass
     assert (run.outcome.status, processes(run)) == ("failed", [])
-    assert "wanted more memory than a run may take" in run.outcome.message
+    assert "wanted more memory than a run may take" in worded(run.outcome.message)
 
 
 def test_a_page_that_goes_away_takes_its_run_with_it():
@@ -269,7 +270,7 @@ def test_a_page_that_goes_away_takes_its_run_with_it():
     def page():
         with run:
             watch_until(run, "start")
-            with pytest.raises(RunBusyError, match="one at a time; it ends within 600 s"):
+            with pytest.raises(RunRefusedError, match="one at a time; it ends within 600 s"):
                 start(SHORT)
             while run._lines.qsize() == 0:
                 time.sleep(0.05)
@@ -278,7 +279,7 @@ def test_a_page_that_goes_away_takes_its_run_with_it():
     run = start(LONG)
     with pytest.raises(KeyboardInterrupt):
         page()
-    assert (run.outcome.status, run.outcome.message) == ("cancelled", "The run was canceled.")
+    assert (run.outcome.status, worded(run.outcome.message)) == ("cancelled", "The run was canceled.")
     assert events(run.outcome.lines) == ["start", "world"]
     assert processes(run) == []
     lock = HostLock(torchrun.LOCK_NAME)
@@ -328,7 +329,7 @@ def test_a_full_disk_is_told_and_leaves_the_machine_free_for_the_next_run(tiny_d
             for _ in run.watch():
                 pass
         assert run.outcome.status == "failed"
-        assert "the disk is full" in run.outcome.message
+        assert "the disk is full" in worded(run.outcome.message)
         assert processes(run) == []
     lock = HostLock(torchrun.LOCK_NAME)
     assert lock.acquire()

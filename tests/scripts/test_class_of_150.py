@@ -51,7 +51,7 @@ def course(tmp_path_factory):
 def sent(folder, rng, name, number, login):
     """Put what a student sends into the class; the points that it is worth, None for what cannot be graded."""
     kind = rng.choices(("right", "no answers", "wrong task", "idle", "nothing", "unreadable", "hostile"),
-                       (60, 10, 10, 8, 4, 4, 4))[0]  # fmt: skip
+                       (40, 10, 10, 8, 20, 8, 4))[0]  # fmt: skip
     asked = questions(BILL, seed_of(name, BILL, seed_in(folder / "seed.txt")))
     sheet = "".join(f"q{n} = {q.in_unit:.6g} {q.unit}\n" for n, q in enumerate(asked, 1))
     code = {"wrong task": CODE + "\ndef comm_fraction(comm_s, step_s):\n    return 10**400\n", "idle": STARTER,

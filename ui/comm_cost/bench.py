@@ -42,7 +42,6 @@ PHASED = (KERNELS, TABLE, UNITS, GPUS, BUY, NODES, ENDS)
 OF_THE_SCENARIO = (OWN, KERNELS, BATCH, UNITS, GPUS, BUY, ENDS, serving.DRAFTS)
 """Figures of the scenario's own step: what stands against it stands over them. The others ask for their ranks."""
 
-_OVER_LINK = (UNITS, BUY, EXPERTS, ENDS, serving.ATTENTION, serving.DRAFTS)
 THE_LINK, THE_NETWORK = "the link", "the network"
 MEASURED, NAPKIN = "as measured", "the lab's napkin"
 THRESHOLDS = (100 * NOISE_BELOW_FRACTION, 100 * FATAL_ABOVE_FRACTION)
@@ -55,7 +54,7 @@ class BenchQuestion(serving.ServingQuestion):
     figure: str = ask(OWN, Choice(FIGURES), "says.figure")
     more: bool = ask(False, Switch(), "says.more", "says.all_bench_s_figures")
     phase: Phase = ask("decode", Choice(views.PHASES), "says.phase")
-    numbers: str = ask(MEASURED, Choice((MEASURED, NAPKIN)), "says.numbers")
+    numbers: str = ask(MEASURED, Choice((MEASURED, NAPKIN)), "says.numbers", "says.numbers_help")
     over: str = ask(THE_NETWORK, Choice((THE_LINK, THE_NETWORK)), "says.over")
     step: float | None = ask(None, Number(0, 1e6), "says.compute_ms")
     alpha: float = ask(50.0, Number(0, 1e5), "says.latency_hop_s")

@@ -5,14 +5,13 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import UnreadableTextError
 from core.links.fitted_tables import FittedTable, fitted_tables
 from core.scenario import Scenario
 from core.specs import LinkSpec
 from core.steps.view import Phase
 from runtime.measurements import example_paste
-from runtime.prose import explained, worded
 from runtime.prose import said as phrase
+from runtime.prose import worded
 from runtime.quantities import grouped
 from ui import address, paste
 from ui.comm_cost import charts as bills
@@ -27,10 +26,7 @@ KEY = "own_table"
 
 @st.cache_data(scope="session", max_entries=2, show_spinner=False)
 def _tables(text: str) -> tuple[FittedTable, ...]:
-    try:
-        return paste.read(fitted_tables, text)
-    except UnreadableTextError as error:
-        raise UnreadableTextError(explained(error)) from error
+    return paste.read(fitted_tables, text)
 
 
 def draw(page: Page[Any], phase: Phase, handover: bool) -> None:

@@ -72,7 +72,7 @@ def qr_code(text: str, mask: int | None = None) -> Modules:
     data = text.encode()
     version = next((one for one in _VERSIONS if len(data) <= one.longest), None)
     if version is None:
-        raise OutOfRangeError("bytes", len(data), f"is more than the {LONGEST} that a code of version 6 holds")
+        raise OutOfRangeError("bytes", len(data), "code_holds", room=LONGEST, version=6)
     modules, taken = _function_patterns(version)
     _place(modules, taken, _codewords(data, version))
     masked = [_masked(modules, taken, pattern) for pattern in (range(len(_MASKS)) if mask is None else (mask,))]

@@ -15,11 +15,11 @@ from core.placement.trace import why_it_lost
 from runtime.prose import worded
 from ui.page import Page
 from ui.placement import charts, rows
-from ui.placement.bench import Asked
+from ui.placement.bench import PlacementState
 from ui.prose import escape
 
 
-def memory(page: Page[Any], asked: Asked, taken: Plan) -> None:
+def memory(page: Page[Any], asked: PlacementState, taken: Plan) -> None:
     """What one plan's ranks hold, and what does not fit."""
     if taken.ranks:
         parts = rows.memory_parts(taken)
@@ -29,7 +29,7 @@ def memory(page: Page[Any], asked: Asked, taken: Plan) -> None:
         st.error(escape(worded(taken.broken)))
 
 
-def to_run(page: Page[Any], asked: Asked, taken: Plan) -> None:
+def to_run(page: Page[Any], asked: PlacementState, taken: Plan) -> None:
     """What a plan pays its links, and the command that runs it."""
     page.say("plan.bill")
     page.say("plan.flags")
@@ -40,25 +40,25 @@ def to_run(page: Page[Any], asked: Asked, taken: Plan) -> None:
     st.markdown(" ".join(escape(worded(note)) for note in remarks(asked.question, taken)))
 
 
-def _other_engines(asked: Asked, taken: Plan) -> None:
+def _other_engines(asked: PlacementState, taken: Plan) -> None:
     for engine in ENGINES[1:]:
         st.code(_started(asked, taken, engine), language="bash")
         if noted := remarks(asked.question, taken, engine):
             st.markdown(" ".join(escape(worded(note)) for note in noted))
 
 
-def _manifests(asked: Asked, taken: Plan) -> None:
+def _manifests(asked: PlacementState, taken: Plan) -> None:
     for manifest in (compose(asked.question, taken), kubernetes(asked.question, taken)):
         if manifest is not None:
             st.code(manifest, language="yaml")
 
 
-def _started(asked: Asked, taken: Plan, engine: Engine) -> str:
+def _started(asked: PlacementState, taken: Plan, engine: Engine) -> str:
     """An engine's command, or what stands against it."""
     return _against(asked, taken, engine) or serve_command(asked.question, taken, engine)
 
 
-def _against(asked: Asked, taken: Plan, engine: Engine) -> str:
+def _against(asked: PlacementState, taken: Plan, engine: Engine) -> str:
     """What an engine cannot be told of a plan, and what it would say itself; "" where it starts to load."""
     untold = [worded(one) for one in unsaid(asked.question, taken, engine)]
     lines = [*untold, *(one.text for one in refusals(asked.question, taken, engine))]

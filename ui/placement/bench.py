@@ -13,6 +13,7 @@ from core.models.hf_config import model_from_config
 from core.placement.asked import UTILISATION, Machine, asked_cache, asked_width, question_of
 from core.placement.cluster import MOST_GPUS, custom_gpu
 from core.placement.demand import Demand
+from core.placement.pairing import of_machine
 from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.rank_memory import Overhead
@@ -21,7 +22,7 @@ from core.scenario import Scenario
 from core.specs import GPUS_PER_NODE, GpuSpec, ModelSpec
 from core.strategy.refit import Refit
 from core.units import GB
-from runtime.prose import explained
+from runtime.prose import explained, worded
 from ui import beside, paste
 from ui.page import Page
 from ui.placement import more
@@ -84,7 +85,7 @@ _HELPS |= {"nics": "as_network_s_row", "bandwidth": "own_help", "tflops": "own_h
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlacementState:
     """The question, its placement, the plans shown and pinned, and what was pasted and not understood."""
 
     question: Question
@@ -101,12 +102,12 @@ class Asked:
         return None if self.shown is None else self.placement.plans[self.shown]
 
 
-def asked_of(page: BenchPage) -> Asked:
+def asked_of(page: BenchPage) -> PlacementState:
     """Return what the page asks and what follows, worked out once a run."""
     return page.once(_asked)
 
 
-def _asked(page: BenchPage) -> Asked:
+def _asked(page: BenchPage) -> PlacementState:
     """Return the question in core's nouns, of the pasted model and machine where they were read, and its plans.
 
     A config that is refused is no reason to plan another model: its refusal comes along.
@@ -128,7 +129,7 @@ def _asked(page: BenchPage) -> Asked:
     name = page.offered("plan", [RECOMMENDED, *names], RECOMMENDED)
     shown = best if name == RECOMMENDED else names.index(name)
     pinned = pinned_plan(page.question.pin, question)
-    return Asked(question, placement, shown, pinned, topology, tuple(refusals), refused, own)
+    return PlacementState(question, placement, shown, pinned, topology, tuple(refusals), refused, own)
 
 
 def _names(placement: Placement) -> list[str]:
@@ -187,7 +188,7 @@ def _gpu(gpu: GpuSpec, asked: BenchQuestion) -> GpuSpec:
     )
 
 
-def draw_controls(page: BenchPage, asked: Asked | None) -> None:
+def draw_controls(page: BenchPage, asked: PlacementState | None) -> None:
     """Draw the row of sizes, with the plan shown where there is one, and on the first scene all that is folded."""
     with page.controls("gpus", "nodes", "concurrency"):
         _control(page, "slo")
@@ -205,7 +206,7 @@ def _control(page: BenchPage, name: str) -> None:
     page.control(name, help=page.label(f"says.{tells}", zero=0, p99="p99") if tells else None)
 
 
-def _draw_plan(page: BenchPage, asked: Asked) -> None:
+def _draw_plan(page: BenchPage, asked: PlacementState) -> None:
     """Draw which plan is shown, and the button that keeps it to compare."""
     placement, cluster, plan = asked.placement, asked.question.cluster, asked.plan
     few = {"judged": placement.in_all, "listed": len(placement.plans)}
@@ -253,10 +254,13 @@ def _draw_pastes(page: BenchPage) -> None:
     more.draw_machine(page)
 
 
-def say_what_was_brought(page: BenchPage, asked: Asked) -> None:
+def say_what_was_brought(page: BenchPage, asked: PlacementState) -> None:
     """Say what was read of a pasted machine, and what of a paste could not be read."""
     more.say_refit(page, asked.own)
     for refusal in asked.refusals:
         st.error(escape(refusal))
     if asked.topology is not None:
         page.say("plan.seen")
+        said = of_machine(asked.topology, asked.plan, asked.question.cluster) if asked.plan else ()
+        for one in said:
+            st.markdown(escape(worded(one)))

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from core.placement.planner import Placement
-from core.strategy.race import LOADS, Asked, Race, asked
+from core.strategy.race import LOADS, Race, RaceSetup, asked
 from runtime import workers
 from runtime.kept import kept_of
 from runtime.quantities import seconds
@@ -38,7 +38,7 @@ class Pick(Choice[int]):
 
 
 @kept_of
-def _asked(placement: Placement, load: str) -> Asked:
+def _asked(placement: Placement, load: str) -> RaceSetup:
     question = placement.question
     at_once = question.cluster.gpus <= beside.AT_ONCE_GPUS
     return asked(question, load, placement.plans) if at_once else workers.run(asked, question, load)
@@ -78,12 +78,12 @@ def scene(page: Page[RaceQuestion], placement: Placement) -> None:
     tested.beside_times(question.cluster.gpu, question.model)
 
 
-def _told(page: Page[RaceQuestion], asked: Asked, load: str) -> None:
+def _told(page: Page[RaceQuestion], asked: RaceSetup, load: str) -> None:
     st.markdown(_table(page, asked, load))
     page.table(rows.lane_rows(asked.ran), "race.reading")
 
 
-def _table(page: Page[RaceQuestion], asked: Asked, load: str) -> str:
+def _table(page: Page[RaceQuestion], asked: RaceSetup, load: str) -> str:
     """Who takes part, as a table in Markdown; a wall has room for short heads and this load's own pace."""
     left_out = ("full" if load == LIGHT else "alone") if page.look.present else ""
     shown = [column for column, head in enumerate(rows.HEADS) if head != left_out]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from runtime.rooms import Asked, Question
+from runtime.rooms import OpenQuestion, Question
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Line:
     def question(self) -> Question:
         return Question(self.stem, self.scene, self.truth())
 
-    def is_of(self, asked: Asked | None) -> bool:
+    def is_of(self, asked: OpenQuestion | None) -> bool:
         """Whether this is what a room is asked."""
         if asked is None or (asked.question.stem, asked.question.scene) != (self.stem, self.scene):
             return False

@@ -71,7 +71,8 @@ def ledger_cells(scenario: Scenario) -> tuple[Row, ...]:
     """
     size = check_tp_size(scenario.model_spec, scenario.tp)
     if size.broken:
-        raise OutOfRangeError("tp_size", scenario.tp, f"does not split {scenario.model}: {'; '.join(size.broken)}")
+        broken = "; ".join(size.broken)
+        raise OutOfRangeError("tp_size", scenario.tp, "does_not_split", model=scenario.model, broken=broken)
     entries = step_ledger(scenario.model_spec, scenario.batch, scenario.tp)
     each = sums_a_layer(scenario.model_spec)
     return tuple(

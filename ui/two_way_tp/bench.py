@@ -69,7 +69,7 @@ class Bench:
     between: str
     inside: tuple[Duel, ...]
     across: tuple[Duel, ...]
-    refused: str
+    refused: ShardlabError | None
     link: LinkSpec | None
     hosts: tuple[tuple[str, RunLog], ...]
     page: BenchPage
@@ -135,7 +135,7 @@ class Bench:
 
     def replicas(self) -> None:
         if self.refused:
-            raise ShardlabError(self.refused)
+            raise self.refused
         table = scaling_rows.duel_rows([self.inside, self.across])
         chart = scaling_charts.replicas_or_tp(table, self.page.look)
         self.page.figure(chart, "bench.replicas", table, "replicas")
@@ -161,13 +161,13 @@ def open_bench(page: BenchPage, runs: tuple[tuple[str, Capture], ...]) -> Bench:
     """Return the bench of a page: its recorded runs, and the curve of the link that was chosen."""
     between = page.question.wire
     backend = BACKENDS[between]
-    scenario, refused = page.scenario.timed, ""
+    scenario, refused = page.scenario.timed, None
     model, gpu = scenario.model_spec, scenario.gpu_spec
     asked = (scenario.weight_dtype, scenario.batch, scenario.prompt_tokens)
     try:
         inside, across = (duels(model, gpu, link, *asked) for link in (scenario.link_spec, scenario.network_spec))
     except ShardlabError as error:
-        inside, across, refused = (), (), str(error)
+        inside, across, refused = (), (), error
     hosts = _hosts("")
     link = newest_link([run for _, run in runs if run.log.backend == backend], backend)
     return Bench(runs, captures.load_curve(backend), between, inside, across, refused, link, hosts, page)

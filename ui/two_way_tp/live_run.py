@@ -13,9 +13,8 @@ from core.two_way_tp.predictions import MINI_GPT
 from runtime import captures
 from runtime.captures import Capture
 from runtime.content import slug
-from runtime.prose import explained, said
+from runtime.prose import explained, said, worded
 from runtime.quantities import local
-from runtime.refusals import translated
 from runtime.run_request import RunRequest
 from runtime.torch_here import TorchHere
 from runtime.torchrun import Outcome, TorchRun, start
@@ -39,8 +38,8 @@ def panel(request: RunRequest, can: TorchHere, label: str, refused: str) -> None
     if st.session_state.pop(_GOING, False):
         st.session_state[_ENDED] = _cancelled()
     region = st.empty()
-    if not can.can_run:
-        region.markdown(f":gray[{escape(translated(can.why_not))} {escape(refused)}]")
+    if can.why_not:
+        region.markdown(f":gray[{escape(worded(can.why_not))} {escape(refused)}]")
         return
     if region.button(label, key="live_start", icon=":material/play_arrow:", type="primary", on_click=address.press):
         region.button(said("two_way_tp", "says.cancel"), key="live_cancel", shortcut="X", on_click=address.press)
@@ -102,7 +101,8 @@ def _share(lines: list[str]) -> float:
 
 def _keep(outcome: Outcome) -> None:
     """Make a finished run the one that the page shows; say how any other ended, and keep what it printed."""
-    st.session_state[_ENDED], st.session_state[_LINES] = translated(outcome.message), list(outcome.lines)
+    st.session_state[_ENDED] = worded(outcome.message) if outcome.message else ""
+    st.session_state[_LINES] = list(outcome.lines)
     if outcome.result is None or outcome.status != "done":
         return
     try:

@@ -20,7 +20,7 @@ class RingByHand:
     def __init__(self, inputs: Sequence[Array], began_s: float = 0.0) -> None:
         ranks = len(inputs)
         if ranks < 2 or any(array.shape != (ranks, *inputs[0].shape[1:]) for array in inputs):
-            raise OutOfRangeError("inputs", ranks, "must be 2 arrays or more, each of as many chunks as ranks")
+            raise OutOfRangeError("inputs", ranks, "arrays_of_chunks", least=2)
         self.program = ring_all_reduce(ranks)  # in each round rank r's message stands in place r
         self.total: Array = np.sum(inputs, axis=0)  # (ranks, numbers)
         # a last column counts whose parts are in a chunk: it travels and adds up with the numbers

@@ -100,7 +100,7 @@ def _canvas(
 ) -> Iterator[Sequence[str]]:
     known = ("ID", "SIS User ID", "SIS Login ID")
     if students and not any(_column(students[0], head) for head in known):
-        raise _lacking("canvas", "`ID`, `SIS User ID` or `SIS Login ID`: export the roster from Canvas's gradebook")
+        raise OutOfRangeError("for", "canvas", "canvas")
     yield ("Student", *known, "Section", lab.folder)
     yield ("    Points Possible", "", "", "", "", f"{lab.points + QUESTION_POINTS:g}")
     for student in students:
@@ -113,7 +113,7 @@ def _moodle(
 ) -> Iterator[Sequence[str]]:
     kinds = [kind for kind in ("email", "sis", "login") if students and students[0].row.get(kind)]
     if students and not kinds:
-        raise _lacking("moodle", "`Email address`, `ID number` or `Username`")
+        raise OutOfRangeError("for", "moodle", "moodle")
     named = {"email": "Email address", "sis": "ID number", "login": "Username"}
     yield (*(named[kind] for kind in kinds), lab.folder, "Feedback")
     for student in students:
@@ -125,7 +125,7 @@ def _prairielearn(
     lab: Lab, students: Sequence[Student], grades: Mapping[str, Mapping[str, str]]
 ) -> Iterator[Sequence[str]]:
     if students and not (students[0].row.get("login") or students[0].row.get("email")):
-        raise _lacking("prairielearn", "`UID` or `Email`")
+        raise OutOfRangeError("for", "prairielearn", "prairielearn")
     yield ("uid", "instance", "score_perc")
     for student in students:
         line = grades[student.key]
@@ -139,17 +139,13 @@ _GRADEBOOKS = MappingProxyType({"canvas": _canvas, "moodle": _moodle, "prairiele
 def _number(text: str) -> float:
     value = number(text)
     if value is None:
-        raise OutOfRangeError("total", text, "is no number of points")
+        raise OutOfRangeError("total", text, "no_points")
     return value
 
 
 def _column(student: Student, head: str) -> str:
     """A student's cell under a head of the roster's own file."""
     return next((value for name, value in student.columns.items() if name.casefold() == head.casefold()), "")
-
-
-def _lacking(gradebook: str, heads: str) -> OutOfRangeError:
-    return OutOfRangeError("for", gradebook, f"takes a roster with a column {heads}")
 
 
 @dataclass(frozen=True)

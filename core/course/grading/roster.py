@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
-from core.errors import OutOfRangeError
+from core.errors import OutOfRangeError, remark
 
 MOST_STUDENTS = 10_000
 
@@ -157,16 +157,16 @@ def roster_of(rows: Sequence[Sequence[str]], where: object = "") -> Roster:
     kinds = {place: kind for place, head in enumerate(heads) if (kind := _kind(head))}
     named = [kind for kind in _KEYS if kind in kinds.values()]
     if not named and not {"first", "last"} <= set(kinds.values()):
-        found = ", ".join(filter(None, heads)) or "nothing"
-        raise OutOfRangeError("roster", where, f"has no column that names a student, such as `student`: {found}")
+        found = ", ".join(filter(None, heads)) or remark("errors.nothing")
+        raise OutOfRangeError("roster", where, "no_column", found=found)
     students = tuple(filter(None, (_student(heads, kinds, named, row) for row in rows[1:])))
     keys = [folded(student.key) for student in students]
     twice = sorted({student.key for student in students if keys.count(folded(student.key)) > 1}, key=str)
     if not 0 < len(students) <= MOST_STUDENTS or twice:
-        told = f"names {len(students)} students, twice: {', '.join(twice) or 'none'}"
-        raise OutOfRangeError("roster", where, told)
+        told = ", ".join(twice) or remark("errors.none")
+        raise OutOfRangeError("roster", where, "students", students=len(students), twice=told)
     if unsafe := [key for key in (student.key for student in students) if not _safe(key)]:
-        raise OutOfRangeError("student", repr(unsafe[0]), "is no name of a file")
+        raise OutOfRangeError("student", repr(unsafe[0]), "no_file_name")
     return Roster(students)
 
 

@@ -37,7 +37,7 @@ def paper(seed: int, keys: Iterable[str] = ()) -> tuple[Question, ...]:
     Raises OutOfRangeError for a seed that is none, UnknownNameError for a key that is in no bank.
     """
     if not 0 <= seed <= MOST_SEED:
-        raise OutOfRangeError("seed", seed, f"must be a whole number from 0 to {MOST_SEED}")
+        raise OutOfRangeError("seed", seed, "whole_in", least=0, most=MOST_SEED)
     return tuple(_draw(seed, key) for key in (tuple(keys) or BANK))
 
 

@@ -33,13 +33,11 @@ def read_tables(text: str) -> tuple[Table, ...]:
     if any(table.rows or table.corrupts for table in tables):
         return tables
     if gloo:
-        raise UnreadableTextError(
-            "this is the output of gloo's own benchmark, not of nccl-tests: its columns mean other things"
-        )
+        raise UnreadableTextError("other_benchmark")
     if reasons := [entry for table in tables for entry in table.dropped]:
-        raise UnreadableTextError(f"no row can be trusted: in line {reasons[0].line}", reasons[0])
+        raise UnreadableTextError("no_row_trusted", reasons[0], line=reasons[0].line)
     if not begun:
-        raise UnreadableTextError("no row of an nccl-tests or rccl-tests table was found")
+        raise UnreadableTextError("no_table_row")
     return tables
 
 

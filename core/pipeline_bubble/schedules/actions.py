@@ -60,7 +60,7 @@ class Placement:
         whole("ranks", self.ranks)
         whole("chunks", self.chunks)
         if self.shape == "v" and self.chunks != 2:
-            raise OutOfRangeError("chunks", self.chunks, "must be 2 when the stages are folded into a V")
+            raise OutOfRangeError("chunks", self.chunks, "folded", chunks=2)
 
     @property
     def stages(self) -> int:
@@ -82,15 +82,12 @@ def whole(name: str, value: int, least: int = 1) -> int:
 
     Raises OutOfRangeError for a smaller one, a fraction, a truth value or anything that is no number.
     """
-    rule = f"must be a whole number, {least} or more"
-    if isinstance(value, bool):
-        raise OutOfRangeError(name, value, rule)
     try:
-        number = index(value)
+        number = None if isinstance(value, bool) else index(value)
     except TypeError:
-        raise OutOfRangeError(name, value, rule) from None
-    if number < least:
-        raise OutOfRangeError(name, value, rule)
+        number = None
+    if number is None or number < least:
+        raise OutOfRangeError(name, value, "whole_or_more", least=least)
     return number
 
 
@@ -101,5 +98,5 @@ def exact(name: str, value: int | float | str | Fraction) -> Fraction:
     """
     text = str(value)
     if not _NUMBER.fullmatch(text) or re.search(r"/0+$", text):
-        raise OutOfRangeError(name, value, "must be a number, such as 1/10 or 0.1")
+        raise OutOfRangeError(name, value, "a_number_such", a="1/10", b=0.1)
     return Fraction(text)

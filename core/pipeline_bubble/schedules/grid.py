@@ -33,7 +33,7 @@ def tick_grid(spans: Iterable[Span], ranks: int, *, ticks_per_unit: int = 1, tic
     last = max((_tick(span.end, ticks_per_unit) for span in placed), default=0)
     width = max(last, ticks)
     if ranks * width > MAX_CELLS:
-        raise OutOfRangeError("cells", ranks * width, f"must be at most {MAX_CELLS} to be drawn")
+        raise OutOfRangeError("cells", ranks * width, "at_most_drawn", most=MAX_CELLS)
     grid = np.full((ranks, width), IDLE, dtype=np.int16)  # (ranks, ticks)
     for span in placed:
         start, end = _tick(span.start, ticks_per_unit), _tick(span.end, ticks_per_unit)
@@ -45,9 +45,9 @@ def cell_code(span: Span, ranks: int) -> int:
     """The number that stands in the cells of `span`."""
     chunk, microbatch = span.action.stage // ranks, span.action.microbatch
     if chunk >= MAX_CHUNKS:
-        raise OutOfRangeError("chunks", chunk + 1, f"must be at most {MAX_CHUNKS} to be drawn")
+        raise OutOfRangeError("chunks", chunk + 1, "at_most_drawn", most=MAX_CHUNKS)
     if microbatch >= MAX_MICROBATCHES:
-        raise OutOfRangeError("microbatches", microbatch + 1, f"must be at most {MAX_MICROBATCHES} to be drawn")
+        raise OutOfRangeError("microbatches", microbatch + 1, "at_most_drawn", most=MAX_MICROBATCHES)
     return 4096 * chunk + 1024 * KIND_CODES[span.action.kind] + microbatch
 
 
@@ -61,7 +61,5 @@ def _tick(time: Time, ticks_per_unit: int) -> int:
         return time * ticks_per_unit
     tick = time * ticks_per_unit
     if tick.denominator != 1:
-        raise OutOfRangeError(
-            "time", time, f"does not fall on a tick, of which a unit of time has {ticks_per_unit}"
-        )
+        raise OutOfRangeError("time", time, "ticks", ticks=ticks_per_unit)
     return tick.numerator

@@ -163,9 +163,7 @@ def _round(p: int, m: int) -> int:
     """
     rounds = max(1, m // p)
     if m % rounds:
-        raise OutOfRangeError(
-            "microbatches", m, f"must divide evenly into the {rounds} rounds that it takes on {p} stages"
-        )
+        raise OutOfRangeError("microbatches", m, "rounds", rounds=rounds, stages=p)
     return m // rounds
 
 

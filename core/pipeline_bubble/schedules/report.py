@@ -60,9 +60,9 @@ def report(timeline: Timeline) -> Report:
     """
     if timeline.waiting:
         stuck = ", ".join(map(str, timeline.waiting))
-        raise OutOfRangeError("waiting", stuck, "wait for each other and will never run; change the order")
+        raise OutOfRangeError("waiting", stuck, "deadlock")
     if not timeline.makespan:
-        raise OutOfRangeError("makespan", 0, "must be above 0: nothing ran")
+        raise OutOfRangeError("makespan", 0, "nothing_ran", least=0)
     by_rank: list[list[Span]] = [[] for _ in range(timeline.placement.ranks)]
     for span in timeline:
         by_rank[span.rank].append(span)

@@ -37,12 +37,12 @@ class Pipe:
 
     def __post_init__(self) -> None:
         if not self.stage_times:
-            raise OutOfRangeError("stages", 0, "must be 1 or more")
+            raise OutOfRangeError("stages", 0, "or_more", least=1)
         if len(self.stage_times) % whole("chunks", self.chunks):
-            raise OutOfRangeError("len(stage_times)", len(self.stage_times), f"must be {self.chunks} for each rank")
+            raise OutOfRangeError("len(stage_times)", len(self.stage_times), "for_each_rank", chunks=self.chunks)
         if len(self.link_delays) not in (0, len(self.stage_times) - 1):
-            rule = f"must be {len(self.stage_times) - 1}, one for each pair of neighboring stages, or none"
-            raise OutOfRangeError("len(link_delays)", len(self.link_delays), rule)
+            pairs = len(self.stage_times) - 1
+            raise OutOfRangeError("len(link_delays)", len(self.link_delays), "between_stages", delays=pairs)
         for time in self.stage_times:
             require_positive(stage_time=float(time))
         for delay in (*self.link_delays, self.return_delay):
@@ -127,7 +127,7 @@ def simulated_cycle(pipe: Pipe, microbatches: int) -> Time:
             earlier, then = seen[state]
             return Fraction(began - then) / (number - earlier)
         seen[state] = number, began
-    raise OutOfRangeError("microbatches", microbatches, f"did not settle within {rounds} rounds; take fewer")
+    raise OutOfRangeError("microbatches", microbatches, "did_not_settle", rounds=rounds)
 
 
 def filling_microbatches(pipe: Pipe) -> int:

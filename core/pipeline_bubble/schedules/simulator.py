@@ -121,11 +121,11 @@ def programs(actions: Sequence[Action], placement: Placement) -> list[list[Actio
     for action in actions:
         stage = action[0]
         if not 0 <= stage < stages:
-            raise OutOfRangeError("stage", stage, f"must be below {stages}, the number of stages")
+            raise OutOfRangeError("stage", stage, "below_stages", stages=stages)
         rows[stage].append(action)
     lowest = min(map(itemgetter(2), actions), default=0)
     if lowest < 0:
-        raise OutOfRangeError("microbatch", lowest, "must be 0 or more")
+        raise OutOfRangeError("microbatch", lowest, "or_more", least=0)
     return by_rank
 
 
@@ -239,4 +239,4 @@ class _Run:
 
 def _require_length(name: str, values: Sequence[Time], wanted: int) -> None:
     if len(values) != wanted:
-        raise OutOfRangeError(f"len({name})", len(values), f"must be {wanted}, one for each")
+        raise OutOfRangeError(f"len({name})", len(values), "one_for_each", wanted=wanted)

@@ -37,7 +37,7 @@ def dualpipe_v(stages: int, microbatches: int, chunks: int = 2) -> list[Action]:
     """
     p, m = _sizes(stages, microbatches, chunks)
     if m < 2 * p:
-        raise OutOfRangeError("microbatches", m, f"must be at least {2 * p}, two for each of the {p} stages")
+        raise OutOfRangeError("microbatches", m, "two_for_each", least=2 * p, stages=p)
     return [action for rank in range(p) for action in _dualpipe_v_rank(rank, p, m)]
 
 
@@ -130,5 +130,5 @@ def _drain_dualpipe_v(program: _Program, rank: int, down: int, up: int) -> None:
 def _sizes(stages: int, microbatches: int, chunks: int) -> tuple[int, int]:
     """Both sizes checked. One chunk, the default of a command, is read as the V's own two."""
     if whole("chunks", chunks) > 2:
-        raise OutOfRangeError("chunks", chunks, "must be 2 on a V: one down the ranks and one up")
+        raise OutOfRangeError("chunks", chunks, "on_a_v", chunks=2)
     return whole("stages", stages), whole("microbatches", microbatches)

@@ -200,7 +200,7 @@ def judge(model: ModelSpec, cluster: ClusterSpec, demand: TrainingDemand, strate
     try:
         memory = fullest_rank(model, strategy, job)
     except ShardlabError as refusal:
-        return TrainingPlan(strategy, remark("strategy.refused", error=str(refusal)))
+        return TrainingPlan(strategy, remark("strategy.refused", error=refusal.remark))
     if memory.total > (room := room_bytes(cluster)):
         return TrainingPlan(strategy, remark("strategy.too_much", needed=memory.total, room=room), memory)
     return TrainingPlan(strategy, None, memory, step_time(model, cluster, strategy, job))

@@ -38,9 +38,9 @@ class Strategy:
     def __post_init__(self) -> None:
         require_positive(dp_size=self.dp_size, tp_size=self.tp_size, pp_size=self.pp_size, ep_size=self.ep_size)
         if self.zero not in range(4):
-            raise OutOfRangeError("zero", self.zero, "must be 0 (DDP), 1, 2 or 3")
+            raise OutOfRangeError("zero", self.zero, "zero", a=0, b=1, c=2, d=3)
         if self.recompute not in get_args(Recompute):
-            raise OutOfRangeError("recompute", self.recompute, f"is not one of {', '.join(get_args(Recompute))}")
+            raise OutOfRangeError("recompute", self.recompute, "not_one_of", known=", ".join(get_args(Recompute)))
         require_divides("dp_size", self.dp_size, "ep_size", self.ep_size)
 
     @property
@@ -99,7 +99,7 @@ def rank_parameters(model: ModelSpec, strategy: Strategy, stage: int = 0) -> Ran
     if strategy.ep_size > 1:
         require_divides("num_experts", model.mixture.num_experts, "ep_size", strategy.ep_size)
     if stage not in range(p):
-        raise OutOfRangeError("stage", stage, f"must be below {p}, the number of stages")
+        raise OutOfRangeError("stage", stage, "below_stages", stages=p)
     count = count_parameters(model)
     cut, whole = count.attention + count.mlp + count.shared_experts, count.norms + count.router
     tables = _tables(model, stage, p)

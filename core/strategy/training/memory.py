@@ -78,7 +78,7 @@ def model_states(parameters: float, zero: int, ranks: int, precision: Precision 
     require_positive(ranks=ranks)
     require_non_negative(parameters=parameters)
     if zero not in range(4):
-        raise OutOfRangeError("zero", zero, "must be 0 (DDP), 1, 2 or 3")
+        raise OutOfRangeError("zero", zero, "zero", a=0, b=1, c=2, d=3)
     return ModelStates(
         weights=parameters * precision.weight / (ranks if zero >= 3 else 1),
         gradients=parameters * precision.gradient / (ranks if zero >= 2 else 1),

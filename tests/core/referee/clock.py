@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from core.errors import OutOfRangeError, UnknownNameError, require_non_negative
+from core.errors import OutOfRangeError, require_non_negative
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def busiest_s(works: Iterable[Work]) -> float:
 
 
 def replay(works: Iterable[Work]) -> Replay:
-    """Run them. Raises UnknownNameError for one that waits for what is not there, OutOfRangeError for a circle."""
+    """Run them. Raises OutOfRangeError for one that waits for what is not there, and for a circle."""
     named = {work.name: work for work in works}
     order = {name: index for index, name in enumerate(named)}
     waiting = {name: len(work.after) for name, work in named.items()}
@@ -68,7 +68,7 @@ def replay(works: Iterable[Work]) -> Replay:
     for work in named.values():
         for before in work.after:
             if before not in named:
-                raise UnknownNameError("work", before, named)
+                raise OutOfRangeError("after", before, "names no work that there is")
             followers[before].append(work.name)
     ready_s = {name: work.from_s for name, work in named.items()}
     free_s: dict[str, float] = defaultdict(float)
