@@ -13,7 +13,7 @@ WebAssembly.Memory.prototype.grow = function bounded(pages) {
 
 const ready = (async () => {
   const packs = ['first', 'lab'].map((name) => fetch(`./${name}.pack`));
-  const pyodide = await loadPyodide({ indexURL: './pyodide/', stdout: () => {}, stderr: () => {} });
+  const pyodide = await loadPyodide({ indexURL: './pyodide/', env: { HOME: '/home/pyodide', PYTEST_DISABLE_PLUGIN_AUTOLOAD: '1' }, stdout: () => {}, stderr: () => {} });
   for (const one of packs) await unpack(pyodide.FS, (await one).body);
   pyodide.runPython("import os, sys; os.chdir('/app'); sys.path[:0] = ['/app', '/app/static_site/browser']");
   return pyodide.pyimport('lab_judge');
