@@ -23,6 +23,8 @@ LAB = re.compile(r"\b[Ll]abs? \d\d(?:(?:, | and |–|-)\d\d)*|^0[1-4] ")
 NAMES = re.compile(r"\b(?:bf16|fp8|p9[59]|[HAL]\d{2,3}[SG]?|99 of 100|Qwen3 32B|RTX \d{4}|900 GB/s)\b")
 """Formats, quantiles and machines, that are called so."""
 
+QUOTED = {("ask", "posted")}
+"""Questions in the words of who asked them, numbers and all."""
 LABEL = re.compile(r"\b(?:TP|PP|EP|DP)=\d+\b|\bW[12]\b|\bZeRO-\d\b|\b1F1B\b|\bP2P\b|\bDeepSeek-V\d\b")
 CATALOG = sorted(
     {name for rows in (MODELS, GPUS, LINKS) for row in rows.values() for name in (row.key, row.name)},
@@ -43,7 +45,7 @@ def typed_digits(markdown: str) -> list[str]:
 @each("stem", stems())
 def test_no_number_is_typed_in_prose(stem):
     read = {name: block for name, block in content.load(stem).items() if not name.startswith("plural.")}
-    found = {name: typed_digits(block) for name, block in read.items()}
+    found = {name: typed_digits(block) for name, block in read.items() if (stem, name) not in QUOTED}
     assert not {name: words for name, words in found.items() if words}
 
 
