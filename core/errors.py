@@ -15,7 +15,7 @@ LONGEST_VALUE = 1_000
 
 
 _VARIANTS = re.compile(r"-(?:instruct|chat|it|base|fp8|fp4|nvfp4|awq|gptq|int4|int8|bf16)(?=-|$)")
-MOST_NAMED = 50
+MOST_NAMED = 20
 """Names that are all said where one of them was meant."""
 
 

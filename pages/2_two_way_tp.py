@@ -27,16 +27,21 @@ def fields(page: Page[Question]) -> Mapping[str, object]:
     log, recorded = log_of(page), [run.log for run in shipped.values()]
     repeats = {run.log.backend: captures.repeats(run.name) for run in readable.values()}
     told = log, capture_of(page).result, log.steps.index(step_of(page)), recorded, page.scenario.model_spec
-    return {**words.fields(*told, repeats), **page.once(measured).fields()}
+    served = {"served": page.once(read_run.reached_on_gpus)}
+    return {**words.fields(*told, repeats), **page.once(measured).fields(), **served}
 
 
 def question(page: Page[Question]) -> None:
     log = log_of(page)
+    slips = {"half_the_work": 200}
     on_paper = 100 * log.single_token_s / by_hand_s(log)
-    if page.ask(on_paper, high=200, unit="%", slips={"half_the_work": 200}, picture=pictures.typed(log)):
+    revealed = page.ask(on_paper, high=read_run.MOST_PERCENT, unit="%", slips=slips, picture=pictures.typed(log))
+    read_run.play(page, log, revealed)
+    if revealed:
         page.say("question.by_hand")
         page.draw_layer()
         read_run.token_figure(page, log, f"question.reading_{dearer(log)}")
+        read_run.served(page)
 
 
 def ask_run(page: Page[Question], *more: str) -> None:

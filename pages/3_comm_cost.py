@@ -21,7 +21,8 @@ from ui.page import Page
 
 def fields(page: Page[Question]) -> Mapping[str, object]:
     all_reduce = comm_rounds.all_reduce_of(page, page.once(view_of))
-    return {**words.fields(page.once(view_of), comm_bench.own_bill(page), points), **rounds_fields(all_reduce)}
+    told = page.once(view_of), comm_bench.own_bill(page), points, page.question.view == ROUNDS
+    return {**words.fields(*told), **rounds_fields(all_reduce)}
 
 
 def warn(page: Page[Question], has_step: bool = True) -> None:
@@ -62,13 +63,13 @@ def see(page: Page[Question]) -> None:
     if asked.view == ROUNDS:
         comm_rounds.draw(page, comm_rounds.all_reduce_of(page, view))
         return
-    rules = ["napkin" if view.napkin else "rule"]
+    rules = ["napkin"] if view.napkin else ["rule", "networks"]
     if any(view.measured(link, points) for link in view.compared):
         rules.insert(0, "tick")
-    # a wall has room for a sentence of each
-    in_short = [f"see.wall_{rule}" for rule in rules if page.look.present]
-    with page.beside("see.note_step", "see.note_payload", *in_short, rule=[f"see.note_{rule}" for rule in rules]):
+    with page.beside("see.note_step", "see.note_payload", rule=[f"see.note_{rule}" for rule in rules]):
         warn(page)
+        if page.look.present:  # it has room for a sentence of it
+            page.say("see.wall_napkin" if view.napkin else "see.wall_rule")
         reading = "napkin" if view.napkin else view.phase
         both = [rows_of.link_rows(replace(view, phase=one), view.compared, points) for one in views.PHASES]
         bars = both[views.PHASES.index(view.phase)]

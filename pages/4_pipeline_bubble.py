@@ -1,10 +1,10 @@
 """Lab 04, pipelines: what crosses between stages, a loop of tokens, and a batch that fills and drains."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import streamlit as st
 
-from core.pipeline_bubble.bubble import FillDrain, known_slips
+from core.pipeline_bubble.bubble import known_slips
 from core.pipeline_bubble.compositions import Compositions
 from core.pipeline_bubble.experiments import Serving
 from ui import scenes, solve
@@ -13,7 +13,6 @@ from ui.pipeline_bubble import bench as schedule_bench
 from ui.pipeline_bubble import charts, grids, rows, words
 from ui.pipeline_bubble import learner_panel as schedule_panel
 from ui.pipeline_bubble.question import FLOWS, STAGES, Question, cheat_of, draw_sizes, offered, run_of
-from ui.players.schedule_player import Grid
 
 
 def fields(page: Page[Question]) -> Mapping[str, object]:
@@ -69,13 +68,7 @@ def break_it(page: Page[Question]) -> None:
         block = "break_it.reading_deadlock" if stuck.waits else "break_it.reading_lucky"
         grids.figure(page, block, grids.stuck(stuck, map(words.waiting, stuck.waits)), key="deadlock", start="end")
     else:
-        block = f"break_it.reading_{'early' if cheat.one_early else 'nobody'}"
-
-        def cheats(*run: int) -> Sequence[Grid]:
-            return grids.cheating(rows.cheat(FillDrain(*run), cheat.one_early))
-
-        has_controls = not page.look.present
-        grids.turning(page, block, cheats, offered(page), key="broken", start="end", controls=has_controls)
+        grids.beside_cheating(page, cheat, offered(page))
 
 
 def count(page: Page[Question]) -> None:

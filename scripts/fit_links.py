@@ -1,6 +1,7 @@
 """A link out of a pasted table: `python -m scripts.fit_links nccl-tests.txt --predict 8192 16777216`.
 
-Exit status 1 where the run's own check found wrong sums: such a network is mended before it is measured.
+Exit status 1 where the run's own check found wrong sums, or the run broke off: such a network is mended before
+it is measured, and the rows before a failure are no whole run.
 """
 
 from argparse import Namespace
@@ -15,7 +16,7 @@ from core.units import GB, binary_bytes, plain
 from runtime.prose import explained, worded
 from scripts.terminal import OFF, Computed, Parser, command, picked, print_aligned, read_text, run
 
-_HEADLINES = ("links.corrupts", "links.corrupts_somewhere")
+_HEADLINES = ("links.corrupts", "links.corrupts_somewhere", "links.run_failed")
 _EXACT = 1e-12
 """A median error below this is what floats lose, and none of the fit's."""
 
@@ -49,7 +50,9 @@ def _answer(options: Namespace) -> Computed:
         require_positive(predict=size_bytes)
     fitted = fit_file(options.file, options.predict)
     corrupts = any(entry.own.table.corrupts for entry in fitted)
-    return {"tables": [_as_json(entry) for entry in fitted], "corrupts": corrupts}, partial(_print_tables, fitted)
+    failed = any(one.code == "links.run_failed" for entry in fitted for one in entry.own.warnings)
+    told = {"tables": [_as_json(entry) for entry in fitted], "corrupts": corrupts, "failed": failed}
+    return told, partial(_print_tables, fitted)
 
 
 def fit_file(path: str, sizes: Sequence[int]) -> list[Fitted]:
@@ -120,7 +123,7 @@ def make_parser() -> Parser:
     return parser
 
 
-main = command(make_parser, _answer, lambda told: OFF if told["corrupts"] else 0)
+main = command(make_parser, _answer, lambda told: OFF if told["corrupts"] or told["failed"] else 0)
 
 if __name__ == "__main__":
     run(main)

@@ -1,9 +1,9 @@
 """What `shardlab plan` prints for people: the answer and its command, every plan, and what was assumed."""
 
-from core.errors import Remark
+from core.errors import Remark, once
 from core.placement.assumed import assumed
 from core.placement.engine_words import unsaid
-from core.placement.pairing import pairing
+from core.placement.pairing import of_machine
 from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.preflight_checks import Engine
@@ -32,7 +32,7 @@ def print_placement(placement: Placement, engine: Engine, seen: Topology | None,
         print()
     _print_plans(placement)
     print("\nAssumed")
-    print("\n".join(f"  {worded(one)}" for one in (*assumed(question), *grounds(placement))))
+    print("\n".join(f"  {worded(one)}" for one in once((*assumed(question), *grounds(placement)))))
 
 
 def against(question: Question, plan: Plan, engine: Engine) -> list[str]:
@@ -42,9 +42,8 @@ def against(question: Question, plan: Plan, engine: Engine) -> list[str]:
 
 
 def noted(question: Question, plan: Plan, seen: Topology | None) -> list[Remark]:
-    """What a command alone does not say; first the GPUs that belong together, where the machine was seen."""
-    together = pairing(seen, plan.layout, question.cluster.gpu) if seen else None
-    return [*([together] if together else []), *remarks(question, plan)]
+    """What a command alone does not say; first what the machine's own text does, where one was given."""
+    return [*(of_machine(seen, plan, question.cluster) if seen else ()), *remarks(question, plan)]
 
 
 def _print_plans(placement: Placement) -> None:

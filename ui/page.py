@@ -115,14 +115,14 @@ class Page(Onward, Generic[Q]):
     ) -> bool:
         """Ask for the scene's number with a slider, which draws `picture`; return whether the truth may be shown.
 
-        A unit of several forms (`GPU,GPUs`) stands on the line; the slider has one form for all numbers, so none.
+        A unit of several forms (`GPU,GPUs`) stands on the line and beside the field that is typed.
         Prose: the scene's `ask` and `label`, and `picture`, which says what is drawn. The slider goes from 0, no
         answer yet, to `high`. `slips` are wrong answers that are known, by their names in room.md: a room that
         predicts is shown how many made each.
         """
         above, label = st.container(), self.prose.plain(f"{self.scene}.label")
         line = Line(self.entry.stem, self.scene, lambda: truth, high, unit, step, digits, slips or {})
-        slider = Whole(0, high, slid=True, step=step, unit="" if "," in unit else unit)
+        slider = Whole(0, high, slid=True, step=step, unit=unit)
         guess, polled = self.predict_with_room(line, slider, label)
         if not (guess.revealed and self.look.present):
             with above:
@@ -192,10 +192,18 @@ class Page(Onward, Generic[Q]):
         return Prediction(value if committed else None, self.revealed)
 
     def _type(self, name: str, kind: Whole, label: str, value: int) -> None:
-        """Draw a field for the same number, which is typed."""
-        typed, said = replace(kind, slid=False), word("figure.typed", label=label)
+        """Draw a field for the same number, which is typed, and its unit beside it."""
+        unit, of_many = unit_for(value, kind.unit), unit_for(kind.high, kind.unit)
+        said = word("figure.typed_in", label=label, unit=of_many) if unit else word("figure.typed", label=label)
         shown: dict[str, Any] = {"key": f"{name}_typed", "width": 140, "label_visibility": "collapsed"}
-        address.control(name, typed, said, value, 0, self.entry.stem, **shown)
+        with st.container(key="typed", horizontal=True, vertical_alignment="center", gap="small"):
+            address.control(name, replace(kind, slid=False), said, value, 0, self.entry.stem, **shown)
+            if unit:
+                st.markdown(unit, width="content")
+
+    def guess(self, most: int) -> int:
+        """Return the number up to `most` that the open scene's prediction says, 0 where it says none yet."""
+        return self._guessed(Whole(0, most), prediction_name(self.entry, self.scene, "guess"))
 
     def _guessed(self, kind: Kind[int], name: str) -> int:
         """Return the guess that the address names, 0 where it names none that may be made."""

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from runtime.prose import said
-from ui import address, held_axes, theme
+from ui import address, dragged, held_axes, theme
 from ui.course import glossary
 from ui.course.pages import Entry
 from ui.figures.frames import Sheet, sheet
@@ -139,9 +139,11 @@ class PageParts:
         self.prose = replace(self.prose, fields={**self.prose.fields, **fields})
 
     def say(self, block: str, width: Literal["auto", "stretch"] = "auto") -> None:
-        """A block of prose as body text, its terms with their definitions."""
-        text = glossary.marked(self.prose.text(block), block)
-        st.markdown(breakable(text), width=width, unsafe_allow_html=True)
+        """A block of prose as body text, its terms with their definitions, its dragged numbers as sliders."""
+        text = breakable(glossary.marked(self.prose.text(block), block))
+        if dragged.LINK.search(text):
+            text = dragged.marked(text, asked(type(self.question), self.entry.prefix), self.entry.stem)
+        st.markdown(text, width=width, unsafe_allow_html=True)
 
     def reading(self, block: str) -> None:
         """The one sentence under a figure, in the serif that says."""

@@ -97,7 +97,10 @@ class Choice(Generic[Option]):
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number in a range: typed, or slid in steps."""
+    """A whole number in a range: typed, or slid in steps.
+
+    A slider has one form of its unit for all numbers: one of several forms (`GPU,GPUs`) it does not show.
+    """
 
     low: int
     high: int
@@ -118,7 +121,7 @@ class Whole:
         if not self.slid:
             st.number_input(label, self.low, self.high, step=self.step, **given)
             return
-        form = "%d" + local(f"0 {self.unit}")[1:].replace("%", "%%") if self.unit else None
+        form = "%d" + local(f"0 {self.unit}")[1:].replace("%", "%%") if self.unit and "," not in self.unit else None
         st.slider(label, self.low, self.high, step=self.step, format=form, **given)
 
     def looks(self, stem: str) -> object:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from ui import address, held_axes, question, shell
+from ui import address, dragged, held_axes, question, shell
 from ui.course import pages as course
 from ui.page import HELD, Fields, Page, Scene, prediction_name
 from ui.prose import label as word
@@ -81,6 +81,7 @@ def _open(entry: course.Entry, asks: type[Q], asking: Sequence[str], names: Sequ
     body = st.container(key=f"scene_{scene}")
     foot = st.container(key="foot", horizontal=True, vertical_alignment="center")
     held_axes.begin(f"{entry.stem}.{scene}")
+    dragged.begin()
     return Page(
         entry=entry,
         look=shell.look(),

@@ -18,7 +18,7 @@ from streamlit.navigation.page import StreamlitPage
 from runtime import content, operators
 from runtime.kept import kept
 from runtime.one_process import ALONE
-from ui import address, language, paths, scenario_bar, theme
+from ui import address, dragged, language, paths, scenario_bar, theme
 from ui.course import menu
 from ui.course.pages import OVERVIEW, PAGES, Entry
 from ui.guarded import guarded
@@ -27,8 +27,8 @@ from ui.room import notes, poll
 from ui.shortcuts import mounted, shortcut
 from ui.visit import read_visit, visit
 
-_CSS = Path(__file__).parent / "app.css"
-_ICON = f"data:image/png;base64,{b64encode((Path(__file__).parent / 'icon.png').read_bytes()).decode()}"
+_HERE = Path(__file__).parent
+_ICON = f"data:image/png;base64,{b64encode((_HERE / 'icon.png').read_bytes()).decode()}"
 """A picture of ours, in the page itself: a Material icon would be fetched from Google's servers."""
 
 _TITLE = "_title"
@@ -46,12 +46,12 @@ _THERE, _DRAWN_OF = "_there", "_drawn_of"
 _FIRST = {f"{page.prefix}_scene": page.names[0] for page in PAGES}
 """The scene that each page opens on, by its name in the address."""
 
-_SCRIPTS = ("history.js", "theme.js", "wall.js", "access.js", "follow.js", "voter.js", "live.js", "shell.js")
+_SCRIPTS = ["history", "theme", "wall", "access", "follow", "voter", "live", "dragged", "shell"]
 
 _browser = st.components.v2.component(
     "shardlab_shell",
     html="<i></i>",
-    js="\n".join((Path(__file__).parent / "browser" / name).read_text(encoding="utf-8") for name in _SCRIPTS),
+    js="\n".join((_HERE / "browser" / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS),
 )
 
 
@@ -77,7 +77,7 @@ def _import_figures() -> None:
 def _style(palette: theme.Palette) -> str:
     """The style sheets of a mode: colours as custom properties, then the rules."""
     colours = (f"--shard-{name.replace('_', '-')}: {value};" for name, value in asdict(palette).items())
-    rules = "".join(_read(_CSS.parent / sheet) for sheet in ("app.css", "course/menu.css", "course/glossary.css"))
+    rules = "".join(_read(_HERE / sheet) for sheet in ("app.css", "course/menu.css", "course/glossary.css"))
     return f"<style>:root {{ {' '.join(colours)} }} {rules}</style>"
 
 
@@ -136,7 +136,7 @@ def run() -> None:
     st.session_state[_DRAWN_OF] = _drawn_of()
     _bar(stem)
     if visit().present:
-        st.html(f"<style>{_read(_CSS.with_name('present.css'))}</style>")
+        st.html(f"<style>{_read(_HERE / 'present.css')}</style>")
     with st.container(width=4000 if visit().present else theme.COLUMN_PX, key="column"):
         if visit().notes:
             with scene("notes") as told:
@@ -224,6 +224,7 @@ def _tell(told: Told) -> None:
         on_wall_change=address.press,
         on_voter_change=address.press,
         on_dark_change=address.press,
+        on_dragged_change=dragged.hear,
     )
 
 

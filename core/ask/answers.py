@@ -80,8 +80,7 @@ def answered(asked: Asked, kind: str = "") -> Answered:
     """
     if kind and kind not in ANSWERS:
         raise UnknownNameError("kind of question", kind, ANSWERS)
-    named = asked.model_is != "usual" and "gpu" not in asked.usual
-    kinds = (kind,) if kind else recognised(asked.text, named)
+    kinds = (kind,) if kind else recognised(asked.text, asked.named)
     if not kinds:
         return Answered("", asked, None)
     try:

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.ask.reading import Asked
+from core.ask.reading import USUAL_GPUS, Asked
 from core.ask.sums import Lines, given
 from core.catalog import link as find_link
 from core.errors import Remark, remark
+from core.evidence.slower import timed_slower
 from core.models.parameters import active_parameters, total_parameters
 from core.placement.layout import Layout
 from core.placement.plan import Plan, judge
@@ -26,7 +27,9 @@ def tp_slower(asked: Asked) -> Lines:
     fewer, more = _two_sizes(asked)
     question = _large_enough(asked, more).question()
     plans = [judge(question, Layout(size)) for size in (fewer, more)]
-    lines = [_divided(plan) for plan in plans]
+    timed = timed_slower(asked.model, asked.gpu, more, question.demand.concurrency)
+    lines = [] if timed is None else [remark("ask.timed_slower", pair=timed, model=asked.model, gpu=asked.gpu)]
+    lines += [_divided(plan) for plan in plans]
     if any(plan.timing is None for plan in plans):
         return [*lines, remark("ask.cannot_compare", fewer=fewer, more=more)]
     few, many = (plan.timing for plan in plans)
@@ -43,7 +46,8 @@ def tp_slower(asked: Asked) -> Lines:
     )
     lines.append(remark("ask.slower_why", messages=messages, more=more, link=question.cluster.slowest_link(more)))
     floor_s = (more * (many.itl_s - many.comm_s) - fewer * (few.itl_s - few.comm_s)) / (more - fewer)
-    lines.append(remark("ask.slower_floor", floor_s=max(0.0, floor_s), model=asked.model))
+    if not question.cluster.crosses(more):  # over a network other work goes on while a sum waits
+        lines.append(remark("ask.slower_floor", floor_s=max(0.0, floor_s), model=asked.model))
     if asked.model.moe is not None:
         active, parameters = active_parameters(asked.model), total_parameters(asked.model)
         lines.append(remark("ask.slower_active", active=active, parameters=parameters))
@@ -137,7 +141,13 @@ def _size_of(asked: Asked) -> int:
 
 
 def _large_enough(asked: Asked, ranks: int) -> Asked:
-    return asked if asked.gpus_per_node >= ranks else replace(asked, gpus_per_node=ranks)
+    """With room for so many ranks: in the nodes that there are, in as many of such nodes, else in a larger node."""
+    if asked.gpus >= ranks:
+        return asked
+    whole = min(asked.gpu.gpus_per_node, USUAL_GPUS)
+    if asked.gpu.nvlink_domain is None and ranks > whole and ranks % whole == 0:
+        return replace(asked, gpus_per_node=whole, nodes=ranks // whole)
+    return replace(asked, gpus_per_node=ranks)
 
 
 def _over_nodes(asked: Asked) -> Asked:

@@ -25,25 +25,41 @@ USUAL_MODEL, USUAL_GPU, USUAL_GPUS, MOST_GPUS = "llama-3.1-70b", "h100-sxm", 8, 
 NEAR = 0.08
 """A size is stood for by a model that is called by it, or whose parameters come this close."""
 _SPLIT = re.compile(r"[^\w.+]+|_")
-_NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
-_COUNT = rf"(\d{{1,4}}|{'|'.join(_NUMBERS)}|a|single)"
+_NUMBERS = (
+    ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    ("un", "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez", "once", "doce"),
+)
+_ONE = ("a", "single", "una", "uno")
+_TWO = ("dual", "second", "segunda", "both", "ambas")
+_WORDS = "|".join(word for words in (*_NUMBERS, _ONE, _TWO) for word in words)
+_COUNT = rf"(\d{{1,4}}|(?<!per )(?<!por )(?<!/ )(?:{_WORDS}))"
 _TP = re.compile(r"(?:\btp|tensor[- ]parallel(?:ism)?(?:[- ]size)?)[ =:(of-]{0,5}(\d{1,3})\b")
 _PP = re.compile(r"(?:\bpp|pipeline[- ]parallel(?:ism)?(?:[- ]size)?)[ =:(of-]{0,5}(\d{1,3})\b")
 _BESIDE = re.compile(rf"\b{_COUNT} gpus?\b.{{0,40}}\bthan\b.{{0,10}}?\b{_COUNT}(?: gpus?\b)?")
 """`2 GPUs are slower than one`."""
-_NODES = re.compile(rf"\b{_COUNT}[ -](?:nodes?|machines?|servers?|hosts?|boxes)\b")
+_MACHINES = r"(?:nodes?|machines?|servers?|hosts?|boxes|nodos?|máquinas?|servidor(?:es)?)"
+_NODES = re.compile(rf"\b{_COUNT}[ -]{_MACHINES}\b")
 _EACH = re.compile(
-    rf"\b(?:nodes?|machines?|servers?|hosts?|boxes) (?:of|with|x|having) {_COUNT}\b"
-    rf"|\b{_COUNT} (?:\w+ )?(?:each|per node)\b"
+    rf"\b{_MACHINES},? (?:of|with|x|having|de|con|(?:with )?each(?: with| of| having)?|cada uno(?: con)?)"
+    rf" {_COUNT}\b(?! ?g(?:be|b|bit|bps|ig)\b)"
+    rf"|\b{_COUNT} (?!{_MACHINES}\b)(?:\w+ )?(?:each|per node|cada uno|por nodo)\b"
 )
-_GPU_COUNT = re.compile(rf"\b{_COUNT}[ -]?(?:x|×)?[ -]?(?:gpus?|cards?)\b")
+_GPU_COUNT = re.compile(rf"\b{_COUNT}[ -]?(?:x|×)?[ -]?(?:gpus?|cards?|tarjetas?)\b")
+_AFTER = re.compile(r"(?: ?gb)? ?[x×*] ?(\d{1,3})\b(?! ?(?:gb|g\b|ti\b))")
+"""`5090 x 2`."""
+_CARD = re.compile(
+    r"\b(?:rtx|gtx|geforce|quadro|tesla|radeon|instinct|arc|gaudi)(?: [a-z]{1,8}){0,2} ?[a-z]{0,2}\d{2,4}\w{0,6}"
+)
+"""What only a GPU is called, whether or not it is in the catalog."""
 _BEFORE = re.compile(rf"\b{_COUNT} ?(?:x|×|\*)? ?(?:nvidia |amd |tesla |rtx |geforce |instinct )*$")
 _TOKENS = re.compile(
-    r"\b(\d{1,7}(?:[.,]\d{1,3})?) ?(k|m)?[ -]?(?:tokens?|context|ctx|prompts?|sequence|in\b)"
-    r"|(?:context|ctx|prompts?|max[-_ ]model[-_ ]len|length)[ =:of-]{0,6}(\d{1,7}(?:[.,]\d{1,3})?) ?(k|m)?\b"
+    r"\b(\d{1,7}(?:[.,]\d{1,3})?) ?(k|m)?(?: de)?[ -]?(?:tokens?|contexto?|ctx|prompts?|sequence|in\b)"
+    r"|(?:context|ctx|prompts?|max[-_ ]model[-_ ]len|length)[ =:ofde-]{0,6}(\d{1,7}(?:[.,]\d{1,3})?) ?(k|m)?\b"
 )
+_PROMPT = re.compile(r"prompts?|\bin$")
 _AT_ONCE = re.compile(
-    rf"\b{_COUNT} ?(?:concurrent )?(?:users?|requests?|sequences|streams|chats|clients|sessions)\b"
+    rf"\b{_COUNT} ?(?:concurrent )?(?:users?|requests?|sequences|streams|chats|clients|sessions|usuarios?"
+    r"|peticiones|secuencias|sesiones)\b"
 )
 _GLUED = re.compile(r"\b(\d{1,4}) ?[x×*] ?(?=[a-z0-9])(?!\d{1,3}b\b)")
 """`8xH200`, but not `8x7B`."""
@@ -95,6 +111,11 @@ class Asked:
         return self.gpus_per_node * self.nodes
 
     @property
+    def named(self) -> bool:
+        """Whether a model and a GPU were said: together they ask how to serve the one on the other."""
+        return self.model_is != "usual" and "gpu" not in self.usual
+
+    @property
     def width(self) -> str:
         """The weights' width: as it was said, else the checkpoint's own."""
         return self.dtype or usual_width(self.model, self.gpu)
@@ -119,11 +140,14 @@ class Asked:
 def read_question(text: str, model: str | None = None, gpu: str | None = None, gpus: int | None = None) -> Asked:
     """What a text says of its machine. What is given besides counts before what the text says.
 
-    Raises UnknownNameError for a model or GPU that is given and that the catalog has not.
+    Raises UnknownNameError for a model or GPU that is given and that the catalog has not, and for a card that the
+    text names: another one's memory and speed would answer another question.
     """
     lowered = _GLUED.sub(r"\1 x ", " ".join(text[:MOST_CHARACTERS].lower().split()))
     usual = []
     row, place = _gpu_in(lowered)
+    if not row and not gpu and (unknown := _CARD.search(lowered)):
+        find_gpu(unknown[0])
     card = GPUS[row] if gpu is None and row else find_gpu(gpu or USUAL_GPU)
     found = (named_checkpoint(model), _SAID) if model else _model_in(_without(lowered, place))
     spec, how = found
@@ -216,7 +240,9 @@ def _makers() -> tuple[str, ...]:
 
 
 def _number(word: str) -> int:
-    return _NUMBERS.index(word) + 1 if word in _NUMBERS else 1 if word in ("a", "single") else whole(word)
+    alone = 1 if word in _ONE else 2 if word in _TWO else None
+    in_words = next((words.index(word) + 1 for words in _NUMBERS if word in words), alone)
+    return whole(word) if in_words is None else in_words
 
 
 def _count(pattern: re.Pattern[str], text: str) -> int | None:
@@ -230,17 +256,18 @@ def _machine(text: str, place: tuple[int, int], card: GpuSpec) -> tuple[int, int
     nodes = _count(_NODES, text) or 1
     each = _count(_EACH, text)
     before = _BEFORE.search(text[: place[0]]) if place[1] else None
-    total = _number(before[1]) if before else _count(_GPU_COUNT, text)
+    after = _AFTER.match(text[place[1] :]) if place[1] else None
+    total = _number(before[1]) if before else whole(after[1]) if after else _count(_GPU_COUNT, text)
     if each is not None:
         return each, nodes, True
+    usual, said = min(card.gpus_per_node, USUAL_GPUS), total is not None or nodes > 1
     if total is None:
         sizes = [*_sizes(_TP, text), *_sizes(_PP, text)]
-        return max([min(card.gpus_per_node, USUAL_GPUS), *sizes]), nodes, nodes > 1
+        total = max([usual, *sizes]) if nodes == 1 else nodes * max([usual, *sizes])
     total = min(max(1, total), MOST_GPUS)
-    usual = min(card.gpus_per_node, USUAL_GPUS)
     if nodes == 1 and total > usual and card.nvlink_domain is None and total % usual == 0:
         nodes = total // usual
-    return (max(1, total // nodes), nodes, True) if nodes > 1 and total >= nodes else (total, nodes, True)
+    return (max(1, total // nodes), nodes, said) if nodes > 1 and total >= nodes else (total, nodes, said)
 
 
 def _sizes(pattern: re.Pattern[str], text: str) -> tuple[int, ...]:
@@ -255,12 +282,12 @@ def _gpus_beside(text: str) -> tuple[int, ...]:
 
 
 def _length(text: str) -> int | None:
-    """Tokens of a context: `32k context`, `--max-model-len 131072`, `8192 in`."""
+    """Tokens of a context: `32k context`, `--max-model-len 131072`; of `8192 in` with the usual answer's."""
     for match in _TOKENS.finditer(text):
         number, unit = (match[1], match[2]) if match[1] else (match[3], match[4])
         value = figure(number.replace(",", "")) * {"k": 1024, "m": 1024**2}.get(unit or "", 1)
         if 64 <= value <= 2**24:
-            return round(value)
+            return round(value) + (Demand().output_tokens if _PROMPT.search(match[0]) else 0)
     return None
 
 

@@ -10,7 +10,7 @@ from core.models.weights import held_weight_bytes
 from core.placement.assumed import held_to
 from core.placement.layout import Layout
 from core.placement.plan import Plan, Question, judge
-from core.placement.planner import place
+from core.placement.planner import WITHIN_ERROR, place
 from core.placement.trace import answer, nothing_fits
 from core.sharding_math.tp_sizes import check_tp_size
 
@@ -82,24 +82,35 @@ def how_many_gpus(asked: Asked) -> Lines:
     for gpus, nodes in sizes:
         placement = place(replace(asked, gpus_per_node=gpus, nodes=nodes).question())
         if placement.taken is not None:
-            plan = min((placement.plans[index] for index in placement.fitting), key=lambda one: one.layout.gpus)
+            plan = min((placement.plans[index] for index in placement.by_rate), key=lambda one: one.layout.gpus)
             told = remark("ask.fewest", gpus=plan.layout.gpus, asked=asked, name=plan.layout.name)
             return [weights, told, _sum_of(plan), remark("ask.room", plan=plan, demand=placement.question.demand)]
     return [weights, remark("ask.fewest_none", gpus=NODE * MOST_NODES, asked=asked)]
 
 
 def users(asked: Asked) -> Lines:
-    """How many sequences of the length fit at once, and how fast a full house is."""
+    """How many sequences of the length fit at once, and how fast a full house is.
+
+    Of plans whose room is as good as equal the one that is fastest with it full.
+    """
     question = asked.question()
     placement = place(question)
-    best = max(placement.plans, key=lambda one: one.max_concurrency)
-    if not best.max_concurrency:
+    most = max(one.max_concurrency for one in placement.plans)
+    if not most:
         return nothing_fits(placement)
+    roomy = [one for one in placement.plans if one.max_concurrency >= (1 - WITHIN_ERROR) * most]
+    full = {id(one): judge(asked.question(one.max_concurrency), one.layout) for one in roomy}
+    best = max(roomy, key=lambda one: _sustained(full[id(one)]))
     return [
         remark("ask.users", plan=best, name=best.layout.name, demand=question.demand),
         _sum_of(best),
-        _given(judge(asked.question(best.max_concurrency), best.layout)),
+        _given(full[id(best)]),
     ]
+
+
+def _sustained(plan: Plan) -> float:
+    """Tokens a second that a plan keeps up; 0 of one that is not timed."""
+    return plan.timing.sustained_tokens_per_s if plan.timing else 0.0
 
 
 def kv_tokens(asked: Asked) -> Lines:

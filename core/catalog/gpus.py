@@ -99,7 +99,7 @@ _BLACKWELL_ULTRA, _NVL72_ULTRA = (row._replace(fp4=6, bus_key="pcie-6") for row 
 _TURING = _Family("turing", 75, link_key="pcie-3", bus_key="pcie-3")
 _AMPERE = _Family("ampere-gddr", 86, bridge_key="nvlink-bridge")
 _AMPERE_BRIDGED = _AMPERE._replace(bridged=True)
-_AMPERE_GEFORCE = _AMPERE._replace(link_key="pcie-4-no-p2p")
+_AMPERE_GEFORCE = _AMPERE._replace(link_key="pcie-4-no-p2p", bridged=True)
 _ADA = _Family("ada", 89, 2)
 _ADA_GEFORCE = _ADA._replace(link_key="pcie-4-no-p2p")
 _RTX_BLACKWELL = _Family("rtx-blackwell", 120, 2, 4, link_key="pcie-5", bus_key="pcie-5")

@@ -126,6 +126,18 @@ _K3_NARROW = (
     *("experts in", "experts down"),
 )
 _KDA = DeltaSpec(32, 32, 128, 128, decay="channel", full_gate=False)
+_GLM53 = MlaSpec(512, 0, 256, 256, q_lora_rank=1536, index_heads=32, index_dim=128, index_pool=4)
+_GLM53_LINEAR = replace(_KDA, key_heads=64, value_heads=64)
+_GLM53_EXPERTS = MoeSpec(288, 8, 2048, n_shared_experts=1, first_k_dense_replace=3, router_bias=True)
+_GLM53_ALONE = tuple(
+    (part, frozenset(range(45)))
+    for part in ("linear in", "linear decay", "linear gate down", "linear gate up", "linear out")
+)
+_GLM53_MIXING = 786486
+"""Hyper-connections of four streams, as DeepSeek-V4-Flash has them: two of 24 · 4 · 4096 + 27 a layer."""
+_STEP = AttentionSpec(64, 8, 128, qk_norm="head", gate="head")
+_STEP_NEAR = replace(_STEP, heads=96, window=512)
+_STEP_EXPERTS = replace(_GLM53_EXPERTS, moe_intermediate_size=1280)
 
 
 def _qwen_experts(experts: int, used: int, width: int) -> MoeSpec:
@@ -156,7 +168,8 @@ LAYERED = (
         "apxml.com/models/qwen35-9b, seen 2026-11-28; a loader prints 8.95 B: lzwjava.github.io/"
         "qwen3-5-9b-hybrid-review-en; without the MTP module"), 16, 32),
     _delta(_qwen35("qwen3.5-27b", "Qwen3.5 27B", 64, 5120, 24, 4, 17408, 248320, 262144,
-        "Qwen/Qwen3.5-27B Qwen/Qwen3.6-27B", _AIC), 16, 48),
+        "Qwen/Qwen3.5-27B Qwen/Qwen3.6-27B Qwen/Qwen3.8-27B", f"{_AIC}; NVIDIA's NeMo AutoModel serves Qwen3.8 by "
+        "the same class, and public model lists have its 27.78 B with the tower"), 16, 48),
     _delta(_qwen35("qwen3.5-35b-a3b", "Qwen3.5 35B-A3B", 40, 2048, 16, 2, 512, 248320, 262144,
         "Qwen/Qwen3.5-35B-A3B Qwen/Qwen3.6-35B-A3B", _AIC, moe=_qwen_experts(256, 8, 512)), 16, 32),
     _delta(_qwen35("qwen3.5-122b-a10b", "Qwen3.5 122B-A10B", 48, 3072, 32, 2, 1024, 248320, 262144,
@@ -178,6 +191,14 @@ LAYERED = (
         _AIC, head_dim=256, moe=_V3_EXPERTS, mla=_GLM5, own_draft=True), "aaa" + "bbbc" * 19, LayerSpec((_GLM5,
         MlpSpec(12288))), LayerSpec((replace(_GLM5, index_heads=0, index_dim=0), _V3_EXPERTS)),
         LayerSpec((_GLM5, _V3_EXPERTS))),
+    layered(row("glm-5.3-flash", "GLM-5.3-Flash 320B-A18B", 45, 4096, 64, 64, 12288, 154880, 1048576,
+        "zai-org/GLM-5.3-Flash ZhipuAI/GLM-5.3-Flash", "the sizes of vLLM's, TensorRT-LLM's and llama.cpp's public "
+        "classes agree, seen 2026-11-28; with its MTP layer and tower the 321.3 B that llama.cpp prints",
+        head_dim=256, moe=_GLM53_EXPERTS, mla=_GLM53, rotary_dim=0, weight_dtype="fp8", weight_block=(128, 128),
+        left_alone=_GLM53_ALONE, own_draft=True, vision_tower=True),
+        "aaab" + "cccb" * 10 + "c", LayerSpec((_GLM53_LINEAR, MlpSpec(12288)), extra=_GLM53_MIXING),
+        LayerSpec((_GLM53, _GLM53_EXPERTS), extra=_GLM53_MIXING),
+        LayerSpec((_GLM53_LINEAR, _GLM53_EXPERTS), extra=_GLM53_MIXING)),
     latent("deepseek-v3.2", "DeepSeek-V3.2", 61, 7168, 128, 128, 18432, 129280, 163840,
         "deepseek-ai/DeepSeek-V3.2 deepseek-ai/DeepSeek-V3.2-Exp", _AIC, moe=_V3_EXPERTS, mla=_V32,
         weight_dtype="fp8", weight_block=(128, 128), own_draft=True),
@@ -240,6 +261,12 @@ LAYERED = (
         weight_block=(128, 128), own_draft=True), "abbbbc" + "bbbbbc" * 7, LayerSpec((_MIMO, MlpSpec(16384))),
         LayerSpec((replace(_MIMO, kv_heads=8, window=128, sinks=True), _MIMO_EXPERTS)), LayerSpec((_MIMO,
         _MIMO_EXPERTS))),
+    layered(row("step-3.5-flash", "Step-3.5-Flash 196B-A11B", 45, 4096, 64, 8, 11264, 128896, 262144,
+        "stepfun-ai/Step-3.5-Flash", "config.json of Step-3.7-Flash kept in ai-dynamo/aiconfigurator, seen "
+        "2026-11-28, has its text part; 262,144 positions and the other heads of public listings of its own",
+        head_dim=128, qk_norm=True, moe=_STEP_EXPERTS, remote_code=True, own_draft=True), "abbc" + "dccc" * 10
+        + "d", LayerSpec((_STEP, MlpSpec(11264))), LayerSpec((_STEP_NEAR, MlpSpec(11264))),
+        LayerSpec((_STEP_NEAR, _STEP_EXPERTS)), LayerSpec((_STEP, _STEP_EXPERTS))),
 )
 # fmt: on
 """Hybrids of attention and states, windows and indexers, and mixtures of today."""

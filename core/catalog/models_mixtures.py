@@ -6,6 +6,8 @@ The columns are `row`'s (core.catalog.model_rows); a mixture's are experts, expe
 from core.catalog.model_rows import CONFIG_LITGPT, MLA, MLA_LITE, gpt_oss, latent, llama, qwen3
 from core.specs import MlaSpec, MoeSpec
 
+_ALONE = tuple((part, frozenset(range(61))) for part in ("q down", "kv down"))
+"""What Mistral's own FP8 keeps in 16 bits beside the tables."""
 _KIMI_EXPERTS = MoeSpec(384, 8, 2048, n_shared_experts=1, first_k_dense_replace=1, router_bias=True)
 
 # fmt: off
@@ -80,6 +82,12 @@ MIXTURES = (
     latent("kimi-k2-0905", "Kimi K2 0905", 61, 7168, 64, 64, 18432, 163840, 262144,
            "moonshotai/Kimi-K2-Instruct-0905", "the shape of Kimi K2, with the 262,144 positions of its page",
            weight_dtype="fp8", weight_block=(128, 128), moe=_KIMI_EXPERTS, mla=MLA, remote_code=True),
+    latent("mistral-large-3", "Mistral Large 3 675B-A41B, text", 61, 7168, 128, 128, 16384, 131072, 262144,
+           "mistralai/Mistral-Large-3-675B-Instruct-2512 mistralai/Mistral-Large-3-675B-Base-2512",
+           "its params.json as tests of TensorRT-LLM and of a public converter quote it, seen 2026-11-28; the "
+           "vision tower is not counted",
+           weight_dtype="fp8", weight_block=(128, 128), left_alone=_ALONE, vision_tower=True,
+           moe=MoeSpec(128, 4, 4096, n_shared_experts=1, first_k_dense_replace=3), mla=MLA),
     latent("glm-4.7-flash", "GLM-4.7-Flash 30B-A3B", 47, 2048, 20, 20, 10240, 154880, 202752,
            "zai-org/GLM-4.7-Flash",
            "vllm-project/vllm tests of glm4_moe_lite quote its config; gives 29,943,393,920 parameters",

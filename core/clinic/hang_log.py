@@ -1,7 +1,8 @@
 """What a log of an NCCL start says: ranks, versions, interfaces, ways between GPUs, and complaints.
 
 Read line by line, whatever prefixes a line carries; nothing is kept but counts, versions and interface names.
-Source of the lines: NVIDIA/nccl at v2.20.5-1 and v2.27.5-1, src/init.cc, bootstrap.cc, misc/, transport/.
+Source of the lines: NVIDIA/nccl at v2.20.5-1 and v2.27.5-1, src/init.cc, bootstrap.cc, misc/, transport/. The
+libraries of the wheels of 2.30.7, 2.31.2 and 2.32.3 hold the same texts (docs/claims.md).
 """
 
 import re

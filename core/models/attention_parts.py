@@ -84,15 +84,21 @@ def latent_parts(model: ModelSpec, mla: MlaSpec) -> list[Part]:
         Part("o", "attention", (Cut(h, mla.v_head_dim),), d),
         Part("output gate", "attention", (Cut(h, mla.v_head_dim),), d, times=mla.output_gate),
         Part("output gate", "attention", (Cut(h),), d, times=mla.head_gate),
-        *_indexer(d, r or d, mla.index_heads, mla.index_dim),
+        *_indexer(d, r or d, mla),
     ]
 
 
-def _indexer(d: int, reads: int, heads: int, dim: int) -> list[Part]:
-    """An indexer's queries from the latent query, its one key, a LayerNorm of it, and a weight a head."""
+def _indexer(d: int, reads: int, mla: MlaSpec) -> list[Part]:
+    """An indexer's queries from the latent query, its one key, a LayerNorm of it, and a weight a head.
+
+    Where a key is made of several tokens, what weighs them and a vector for each besides.
+    """
+    heads, dim, pool = mla.index_heads, mla.index_dim, mla.index_pool
     if not heads:
         return []
     return [
+        Part("index compressor", "attention", whole(dim), d, times=pool > 1),
+        _vector("index vectors", whole(pool * dim), pool > 1),
         Part("index q", "attention", whole(heads * dim), reads),
         Part("index k", "attention", whole(dim), d),
         _vector("index norm", whole(2 * dim)),

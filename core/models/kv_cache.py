@@ -195,7 +195,8 @@ def _rows(layer: LayerSpec, tp_size: int) -> list[_Row]:
                 rows += [_Row(heads * (block.head_dim + block.out_dim), block.window), _Row(block.index_dim)]
             case MlaSpec():
                 rows.append(_Row(block.kv_lora_rank + block.qk_rope_head_dim))
-                rows.append(_Row(block.index_dim if block.index_heads else 0, fixed_bytes=_INDEX_BYTES))
+                keys = block.index_dim if block.index_heads else 0
+                rows.append(_Row(keys, ratio=block.index_pool, fixed_bytes=_INDEX_BYTES))
             case CompressedSpec():
                 rows.append(_Row(block.head_dim, block.window))
                 rows += [_Row(block.head_dim, ratio=block.ratio)] if block.ratio else []

@@ -7,11 +7,18 @@ from core.evidence.accuracy import accuracy_of, first_band, widens
 from core.evidence.calibration import COMPILED_ROWS, calibration_of, prompt_efficiency
 from core.evidence.kinds import layer_kind
 from core.evidence.measurements import Quantity
-from core.models.kv_cache import kept_tokens, kv_bytes_per_token, state_bytes_per_sequence
+from core.models.compressed_cache import has_compressed_layers
+from core.models.kv_cache import (
+    held_bytes,
+    kept_tokens,
+    kv_bytes_per_token,
+    sequence_bytes,
+    state_bytes_per_sequence,
+)
 from core.models.parameters import total_parameters
 from core.placement.plan import Question
 from core.placement.preflight_checks import ENGINE_NAMES
-from core.placement.trace import targets
+from core.placement.trace import links_of, targets
 from core.specs import GpuSpec, ModelSpec
 
 
@@ -42,15 +49,26 @@ def assumed(question: Question) -> list[Remark]:
         parts.append(remark(f"placement.{code}", parameters=model.vision_parameters))
     if states := state_bytes_per_sequence(model):
         parts.append(remark("placement.assumed_states", states=states))
-    if model.windowed_layers:
+    if has_compressed_layers(model):
+        step_tokens = cluster.gpu.vllm_batched_tokens
+        asked = model, 1, demand.sequence_tokens, demand.kv_dtype, step_tokens
+        parts.append(
+            remark(
+                "placement.assumed_compressed",
+                demand=demand,
+                step_tokens=step_tokens,
+                held=held_bytes(*asked),
+                read=sequence_bytes(*asked),
+            )
+        )
+    elif model.windowed_layers:
         kept = kept_tokens(model, demand.sequence_tokens, cluster.gpu.vllm_batched_tokens)
         parts.append(remark("placement.assumed_windows", model=model, fraction=kept / demand.sequence_tokens))
     prefix = remark("placement.prefix" if demand.cached_tokens else "placement.no_prefix", demand=demand)
     draft = remark("placement.draft" if demand.draft_tokens else "placement.no_draft", demand=demand)
     parts.append(remark("placement.assumed_requests", demand=demand, prefix=prefix, draft=draft))
     parts.append(remark("placement.assumed_memory", budget=question.budget))
-    between = remark("placement.links_between", cluster=cluster) if cluster.nodes > 1 else None
-    parts.append(remark("placement.links", cluster=cluster, between=between))
+    parts.append(links_of(cluster))
     parts.append(_loop(question))
     return [*parts, _judged(question), *held_to(question.cluster.gpu, question.model), *_band(question)]
 

@@ -12,8 +12,9 @@ from functools import cached_property
 from core.catalog import GPUS
 from core.catalog import gpu as find_gpu
 from core.catalog import link as find_link
-from core.errors import OutOfRangeError, UnknownNameError, require_positive
-from core.placement.topology import Topology
+from core.errors import OutOfRangeError, Remark, UnknownNameError, remark, require_positive
+from core.placement.nearness import nearer
+from core.placement.topology import NEAREST, Topology
 from core.scenario import Scenario
 from core.specs import GpuSpec, LinkSpec
 from core.steps.model import CROSSING_S, TensorGroup
@@ -27,7 +28,8 @@ class ClusterSpec:
 
     `link` joins the `nvlink_domain` GPUs of a domain (a node's, where it is not said), `bus` the domains inside a
     node, `network` the nodes. `nics_per_node` of the network's ports serve a node; where it is not said, as many as
-    the network's row means: one a GPU, or one a node.
+    the network's row means: one a GPU, or one a node. Of `nearer`, so many GPUs are joined by a better link than a
+    node's: those behind one switch, or at one socket.
     """
 
     gpu: GpuSpec
@@ -38,6 +40,7 @@ class ClusterSpec:
     nvlink_domain: int | None = None
     nics_per_node: int | None = None
     bus: LinkSpec | None = None
+    nearer: tuple[tuple[int, LinkSpec], ...] = ()
 
     def __post_init__(self) -> None:
         require_positive(gpus_per_node=self.gpus_per_node, nodes=self.nodes)
@@ -80,20 +83,25 @@ class ClusterSpec:
 
     def slowest_link(self, ranks: int) -> LinkSpec:
         """The slowest link that a group of neighbours this large needs."""
-        if self.crosses(ranks):
-            return self.port
-        return self.link if ranks <= self.domain else self.inner
+        return next((link for size, link in self._reaches if ranks <= size), self.port)
+
+    @cached_property
+    def _reaches(self) -> tuple[tuple[int, LinkSpec], ...]:
+        """How many GPUs are joined by which link without the network, the fewest first."""
+        every = (*self.nearer, (self.domain, self.link), (self.island, self.inner))
+        return tuple(sorted(every, key=lambda reach: reach[0]))
 
     def group(self, ranks: int) -> TensorGroup:
         """A tensor-parallel group of neighbours on its links."""
         if ranks <= self.domain:
-            return TensorGroup(ranks, self.link, self.domain)
-        return TensorGroup(ranks, self.inner, self.island, self.port, CROSSING_S)
+            return TensorGroup(ranks, self.slowest_link(ranks), self.domain)
+        inside = self.inner if self.crosses(ranks) else self.slowest_link(ranks)
+        return TensorGroup(ranks, inside, self.island, self.port, CROSSING_S)
 
     def hop(self, tp_size: int, boundary: int) -> LinkSpec:
         """The link between pipeline stage `boundary` and the next, stages filling domains in order."""
         first = (boundary + 1) * tp_size
-        for size, link in ((self.domain, self.link), (self.island, self.inner)):
+        for size, link in self._reaches:
             if (first - 1) // size == first // size:
                 return link
         return self.port
@@ -139,17 +147,41 @@ def seen_cluster(cluster: ClusterSpec, seen: Topology, gpus_per_node: int | None
     """
     refuse_another(cluster.gpu, seen.names)
     gpus = gpus_per_node or seen.gpus
-    shared = seen.domain if seen.nvlink_present else seen.gpus
-    whole = seen.nvlink_present and seen.domain == seen.gpus
-    bus = None if cluster.link.is_fabric else cluster.link
+    joined = seen.nvlink_present and (seen.domain > 1 or seen.gpus == 1)
+    shared = seen.domain if joined else seen.gpus
+    whole = joined and seen.domain == seen.gpus
+    link = seen_link(cluster.gpu, cluster.link, seen)
+    bus = cluster.bus or (None if cluster.link.is_fabric else cluster.link)
+    ways = [] if whole else _ways_over(bus or find_link(cluster.gpu.bus_key), seen, gpus)
+    if ways:
+        bus = ways[-1][1]
     return replace(
         cluster,
-        link=seen_link(cluster.gpu, cluster.link, seen),
-        bus=cluster.bus or bus,
+        link=link if joined or bus is None else bus,
+        bus=bus,
+        nearer=tuple(ways[:-1]),
         gpus_per_node=gpus,
         nvlink_domain=cluster.nvlink_domain if whole else min(shared, gpus),
         nics_per_node=cluster.nics_per_node or len(seen.near_nics or seen.nics) or None,
     )
+
+
+def more_tables(cluster: ClusterSpec, seen: Topology) -> Remark | None:
+    """What a text holds beside the table that a cluster is of; None where its nodes are as many as the tables."""
+    tables = len(seen.tables)
+    if tables < 2 or (tables == cluster.nodes and len(set(seen.tables)) == 1):
+        return None
+    code = "more_tables" if len(set(seen.tables)) == 1 else "unlike_tables"
+    return remark(f"placement.{code}", tables=tables, gpus=seen.gpus, each=seen.tables, nodes=cluster.nodes)
+
+
+def _ways_over(bus: LinkSpec, seen: Topology, gpus: int) -> list[tuple[int, LinkSpec]]:
+    """How many GPUs of a machine are joined by which way over PCIe, the fewest first; of `gpus` in all."""
+    over = [(size, way) for size, way in (*nearer(seen), (seen.gpus, seen.worst_way)) if way in NEAREST]
+    ways = [(size, over_pcie(bus, way)) for size, way in over]
+    return [(size, way) for size, way in ways if size < gpus] + [(gpus, way) for size, way in ways if size >= gpus][
+        :1
+    ]
 
 
 def refuse_another(gpu: GpuSpec, names: Iterable[str]) -> None:

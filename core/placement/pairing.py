@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 
 from core.errors import Remark, remark
+from core.placement.cluster import ClusterSpec, more_tables
 from core.placement.layout import Layout
+from core.placement.nearness import REACHES, farthest, within
+from core.placement.plan import Plan
 from core.placement.topology import NEAREST, Topology
 from core.specs import GpuSpec
 
@@ -23,6 +26,12 @@ def engine_gpus(seen: Topology, layout: Layout) -> tuple[tuple[int, ...], ...]:
     )
 
 
+def of_machine(seen: Topology, plan: Plan, cluster: ClusterSpec) -> list[Remark]:
+    """What a machine's own text says of a plan: what else it holds, and which GPUs go together."""
+    said = more_tables(cluster, seen), pairing(seen, plan.layout, cluster.gpu)
+    return [one for one in said if one is not None]
+
+
 def pairing(seen: Topology, layout: Layout, gpu: GpuSpec) -> Remark | None:
     """Which GPUs each engine is to see; None where all of a node are as near, or every engine has one or all."""
     engines = engine_gpus(seen, layout)
@@ -33,7 +42,7 @@ def pairing(seen: Topology, layout: Layout, gpu: GpuSpec) -> Remark | None:
     devices = tuple(f"{VISIBLE[gpu.stack]}={','.join(map(str, engine))}" for engine in engines)
     if len(engines) == 1:
         return remark("placement.pairing_one", devices=devices[0])
-    ways = (_farthest(seen, engine) for engine in engines)
+    ways = (farthest(seen, engine) for engine in engines)
     worst = max(ways, key=lambda way: NEAREST.index(way) if way in NEAREST else -1)
     return remark("placement.pairing", devices=devices, way=worst, whole=seen.worst_way)
 
@@ -41,35 +50,10 @@ def pairing(seen: Topology, layout: Layout, gpu: GpuSpec) -> Remark | None:
 def _groups(seen: Topology, gpus: Sequence[int], size: int) -> list[tuple[int, ...]]:
     """As many groups of a size as there are, the nearest first."""
     left, groups = list(gpus), list[tuple[int, ...]]()
-    for reach in range(len(NEAREST) + 1):
-        for cluster in _cliques(seen, left, reach):
+    for reach in REACHES:
+        for cluster in within(seen, left, reach):
             while len(cluster) >= size:
                 groups.append(tuple(cluster[:size]))
                 left = [gpu for gpu in left if gpu not in cluster[:size]]
                 cluster = cluster[size:]
     return groups
-
-
-def _cliques(seen: Topology, gpus: Sequence[int], reach: int) -> list[list[int]]:
-    """GPUs grouped by who is no farther than that from every other of the group, lowest first."""
-    cliques: list[list[int]] = []
-    for gpu in gpus:
-        home = next((one for one in cliques if all(_distance(seen, gpu, other) <= reach for other in one)), None)
-        if home is None:
-            cliques.append([gpu])
-        else:
-            home.append(gpu)
-    return cliques
-
-
-def _distance(seen: Topology, one: int, other: int) -> int:
-    way = seen.links.get((min(one, other), max(one, other)), "")
-    if way in NEAREST:
-        return 1 + NEAREST.index(way)
-    return 0 if way.startswith("NV") or way == "XGMI" else len(NEAREST)
-
-
-def _farthest(seen: Topology, gpus: Sequence[int]) -> str:
-    """The way between the two of a group that are farthest apart."""
-    pairs = [(one, other) for one in gpus for other in gpus if (one, other) in seen.links]
-    return seen.links[max(pairs, key=lambda pair: _distance(seen, *pair))]

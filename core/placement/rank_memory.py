@@ -144,6 +144,14 @@ class RankMemory:
         free_bytes = self.kv_bytes - self._in_flight_bytes(sequence_tokens)
         return BLOCK_TOKENS * int(max(0.0, free_bytes) / (BLOCK_TOKENS * each))
 
+    def printed_tokens(self, sequence_tokens: int) -> int:
+        """What vLLM prints for the size of its cache: requests of that length that it admits, times the length.
+
+        Each counts with its prompt in flight, so of a model that compresses its tokens it is less than `kv_tokens`.
+        Source: vllm/v1/core/kv_cache_utils.py, get_max_concurrency_for_kv_cache_config.
+        """
+        return int(max(0.0, self.kv_bytes) / self.sequence_bytes(sequence_tokens) * sequence_tokens)
+
     def longest(self) -> int:
         """Tokens of the longest sequence that fits alone, up to MOST_TOKENS."""
         return bisect_right(range(1, MOST_TOKENS + 1), self.kv_bytes, key=self.sequence_bytes)

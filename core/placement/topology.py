@@ -4,16 +4,15 @@ The table's columns are named in a header, its rows begin with a name; what foll
 left out. It may stand in color, Markdown, CSV or JSON, wrapped, or in a log; `rocm-smi` and `amd-smi` have theirs.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.errors import OutOfRangeError, UnreadableTextError
-from core.text.lines import CONTAINER, object_in
-from core.text.numbers import whole, whole_number
+from core.placement.written_ways import MOST_DEVICES, written_rows
+from core.text.lines import CONTAINER
+from core.text.numbers import whole_number
 
-MOST_DEVICES = 512
 MOST_GPUS_A_NODE = 72
 MOST_TABLES = 64
 LONGEST_PREFIX = 300
@@ -45,10 +44,6 @@ _NAME = re.compile(
 """A GPU's own name: in `nvidia-smi -L`, in a row of nvidia-smi's table or of its CSV, in what AMD's tools print."""
 _RULE = re.compile(r"[\s:-]*")
 _AMD = re.compile(r"ROCm System Management|rocm-smi|amd-smi|\bXGMI\b|\b(?:ACCESS|WEIGHT|HOPS|LINK TYPE) TABLE:")
-_PAIR = re.compile(r'"\(Topology\) Link type between DRM devices (\d{1,2}) and (\d{1,2})": "([A-Z]{1,8})"')
-"""Of `rocm-smi --showtopo --json`."""
-_LIST = re.compile(r"\[\s{0,80}\{")
-_DECODER = json.JSONDecoder()
 MOST_CHARACTERS = 2**20
 NEAREST = ("PIX", "PXB", "PHB", "NODE", "SOC", "SYS", "PCIE")
 """Ways over PCIe, nearest first; SOC is SYS in drivers before 2017, AMD's PCIE any of them."""
@@ -59,7 +54,8 @@ _ITSELF = ("X", "0", "SELF")
 class Topology:
     """One machine as its driver draws it. `links` holds each pair once, the lower GPU first.
 
-    `names` are the GPUs' own, each once, where another command's output stands beside the table.
+    `names` are the GPUs' own, each once, where another command's output stands beside the table; `tables` the GPUs
+    of each table in the text, this one's first.
     """
 
     gpus: int
@@ -67,6 +63,7 @@ class Topology:
     links: Mapping[tuple[int, int], str]
     nic_links: Mapping[tuple[int, str], str]
     names: tuple[str, ...] = ()
+    tables: tuple[int, ...] = ()
 
     @property
     def nvlink_present(self) -> bool:
@@ -90,8 +87,8 @@ class Topology:
 
     @property
     def domain(self) -> int:
-        """GPUs of the smallest group, which is what every tensor-parallel group can count on."""
-        return min(len(group) for group in self.domains)
+        """GPUs of a group that every tensor-parallel group of the size can count on."""
+        return kept_together([len(group) for group in self.domains])
 
     @property
     def bonded(self) -> int:
@@ -146,7 +143,20 @@ def read_topology(text: str) -> Topology:
 
     Raises UnreadableTextError where there is none, with what is wrong with the first that was tried.
     """
-    return replace(_table_in(text), names=names_in(text))
+    first, *others = _tables_in(text)
+    return replace(first, names=names_in(text), tables=(first.gpus, *(other.gpus for other in others)))
+
+
+def kept_together(sizes: Sequence[int]) -> int:
+    """How many GPUs every engine of so many, and of fewer, finds in one group of groups of such sizes.
+
+    Of a pair and a third GPU there is one engine of two, and the pair is its own; of a pair and two more there are
+    two, and one of them is apart.
+    """
+    gpus, most = sum(sizes), min(sizes)
+    while most < gpus and sum(size // (most + 1) for size in sizes) >= gpus // (most + 1):
+        most += 1
+    return most
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -155,13 +165,14 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _table_in(text: str) -> Topology:
+def _tables_in(text: str) -> list[Topology]:
+    """Each whole table of a text in its order, at least one."""
     unescaped = text.replace("\\t", "\t").replace("\\n", "\n").replace('"', "") if _ESCAPED.search(text) else text
     lines = [_bare(line) for line in unescaped.splitlines()]
-    refusals = []
-    written = _written(text)
+    refusals, read = list[UnreadableTextError](), list[Topology]()
+    written = written_rows(text[:MOST_CHARACTERS])
     if written:
-        return _topology([name for name, _ in written], written)
+        return [_topology([name for name, _ in written], written)]
     for number, line in enumerate(lines):
         start = _first_gpu(line)
         columns = _header(line[start:]) if start >= 0 else []
@@ -169,11 +180,13 @@ def _table_in(text: str) -> Topology:
             continue
         below = lines[number + 1 : number + 1 + 3 * MOST_DEVICES]
         try:
-            return _topology(columns, list(_rows(below, columns, bool(line[:start].strip()))))
+            read.append(_topology(columns, list(_rows(below, columns, bool(line[:start].strip())))))
         except UnreadableTextError as refusal:
             refusals.append(refusal)
-        if len(refusals) == MOST_TABLES:
+        if len(refusals) + len(read) == MOST_TABLES:
             break
+    if read:
+        return read
     if _AMD.search(text):
         raise UnreadableTextError(
             "of AMD's tools only a whole table of link types is read, as rocm-smi --showtopo or amd-smi topology -t"
@@ -182,35 +195,6 @@ def _table_in(text: str) -> Topology:
     if refusals:
         raise refusals[0]
     raise UnreadableTextError("no table of nvidia-smi topo -m: a line that names GPU0, GPU1 and so on begins it")
-
-
-def _written(text: str) -> list[tuple[str, list[str]]]:
-    """The rows that AMD's tools write as JSON, each GPU's ways in the order of the GPUs."""
-    pairs = {(whole(one), whole(other)): way for one, other, way in _PAIR.findall(text[:MOST_CHARACTERS])}
-    if pairs:
-        gpus = range(1 + max(max(pair) for pair in pairs))
-        both = {**pairs, **{(other, one): way for (one, other), way in pairs.items()}}
-        return [
-            (f"GPU{one}", ["X" if one == other else both.get((one, other), "N/A") for other in gpus])
-            for one in gpus
-        ]
-    start = _LIST.search(text) if '"link_type"' in text[:MOST_CHARACTERS] else None
-    try:
-        rows = _DECODER.raw_decode(text, start.start())[0] if start else []
-    except (ValueError, RecursionError):
-        return []
-    ways = [_ways(row) for row in rows[:MOST_DEVICES]]
-    square = all(len(of_one) == len(ways) for of_one in ways)
-    return [(f"GPU{index}", of_one) for index, of_one in enumerate(ways)] if square else []
-
-
-def _ways(row: object) -> list[str]:
-    """The link types of one GPU in amd-smi's JSON, in a list of links or, before ROCm 6.3, by name."""
-    fields = object_in(row)
-    links, named = fields.get("links"), fields.get("link_type")
-    if isinstance(links, list):
-        return [str(link.get("link_type")) for link in links if isinstance(link, dict)]
-    return [str(way) for way in named.values()] if isinstance(named, dict) else []
 
 
 def _bare(line: str) -> str:

@@ -5,6 +5,9 @@ from math import isinf
 from core.catalog import GPUS
 from core.collectives.across import FAR, HELD
 from core.errors import Remark, remark
+from core.evidence.slower import timed_slower
+from core.models.compressed_cache import has_compressed_layers
+from core.placement.cluster import ClusterSpec
 from core.placement.plan import Plan, Question
 from core.placement.planner import WITHIN_ERROR, Placement
 from core.placement.shortlist import is_split_of
@@ -21,7 +24,7 @@ def grounds(placement: Placement) -> list[Remark]:
     question = placement.question
     reasons: list[Remark | None] = [
         remark("placement.memory", budget=question.budget),
-        _links(question),
+        links_of(question.cluster),
         _minimum(placement),
         remark("placement.experts_cut") if question.model.moe and not question.expert_parallel else None,
     ]
@@ -32,9 +35,33 @@ def answer(placement: Placement) -> list[Remark]:
     """What is taken, with its reasons; what is short of fitting where nothing does."""
     if placement.taken is None:
         return nothing_fits(placement)
-    beside = (_idle, _shared_out, _tp_or_replicas, _across_nodes)
+    beside = (_timed_slower, _printed, _idle, _shared_out, _tp_or_replicas, _across_nodes)
     reasons = [_choice(placement), *(reason(placement, placement.taken) for reason in beside)]
     return [reason for reason in reasons if reason is not None]
+
+
+def _timed_slower(placement: Placement, chosen: Plan) -> Remark | None:
+    """A published pair of times in which so many ranks were slower than fewer."""
+    question, layout = placement.question, chosen.layout
+    held = question.demand.concurrency / layout.attention_copies
+    pair = timed_slower(question.model, question.cluster.gpu, layout.tp_size, held)
+    if pair is None or question.efficiency is not None:
+        return None
+    return remark("placement.timed_slower", pair=pair, model=question.model, gpu=question.cluster.gpu)
+
+
+def _printed(placement: Placement, chosen: Plan) -> Remark | None:
+    """The tokens that vLLM's own log will print of a cache that is compressed, which count otherwise."""
+    question = placement.question
+    if question.engine != "vllm" or not has_compressed_layers(question.model) or not chosen.ranks:
+        return None
+    length = question.demand.sequence_tokens
+    return remark(
+        "placement.printed_tokens",
+        kept=chosen.kv_tokens,
+        printed=min(rank.printed_tokens(length) for rank in chosen.ranks),
+        length=length,
+    )
 
 
 def _idle(placement: Placement, chosen: Plan) -> Remark | None:
@@ -59,12 +86,17 @@ def losers(placement: Placement) -> list[Remark]:
     ]
 
 
-def _links(question: Question) -> Remark:
-    """What the ranks talk over; it was chosen for the GPU where nobody said it."""
-    cluster = question.cluster
-    odd = cluster.link.family == "nvlink" and not cluster.gpu.nvlink
+def links_of(cluster: ClusterSpec) -> Remark:
+    """What joins its GPUs: the link of a node, nearer GPUs by another way, nodes by a network.
+
+    It was chosen for the GPU where nobody said it.
+    """
+    odd = cluster.link.family == "nvlink" and not (cluster.gpu.nvlink or cluster.gpu.bridged)
+    code = "placement.links_doubted" if odd else "placement.links"
+    ways = tuple(remark("placement.links_way", gpus=size, link=link) for size, link in cluster.nearer)
+    near = remark("placement.links_near", ways=ways) if ways else None
     between = remark("placement.links_between", cluster=cluster) if cluster.nodes > 1 else None
-    return remark("placement.links_doubted" if odd else "placement.links", cluster=cluster, between=between)
+    return remark(code, cluster=cluster, near=near, between=between)
 
 
 def _minimum(placement: Placement) -> Remark:

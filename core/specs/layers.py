@@ -46,8 +46,8 @@ class AttentionSpec:
 class MlaSpec:
     """Multi-head latent attention: keys and values are kept as one latent row a token, whole on every rank.
 
-    With `index_heads` an indexer with a key of `index_dim` a token chooses what is looked at. The output may be
-    gated by a number an element, or one a head.
+    With `index_heads` an indexer with a key of `index_dim` chooses what is looked at: a key a token, or one that is
+    made of `index_pool` tokens. The output may be gated by a number an element, or one a head.
     """
 
     kv_lora_rank: int
@@ -57,6 +57,7 @@ class MlaSpec:
     q_lora_rank: int | None = None
     index_heads: int = 0
     index_dim: int = 0
+    index_pool: int = 1
     output_gate: bool = False
     head_gate: bool = False
 

@@ -16,6 +16,9 @@ from core.startup_log.records import LogLine
 from core.startup_log.settings import states
 
 _SHOWN = 300
+_BY_SHELL = r": line \d{1,6}: {1,12}\d{1,9} "
+KILLED_BY_SHELL = rf"{_BY_SHELL}Killed\b|^(?:zsh: |\[\d{{1,4}}\][+-]? {{1,12}}(?:[+-] )?(?:\d{{1,9}} )?)[Kk]illed\b"
+"""What a shell says of a command that the system killed."""
 _TAGGED = r"(?:\([^()]{1,100}\)\s{0,2}|\[(?:rank|default)?\d{1,4}\]:\s?){0,3}"
 _CLOCK = r"[\d\-T:., ]{8,30}[- |]{0,5}"
 
@@ -30,13 +33,13 @@ _QUIET = _any(
     r"\[(?:INFO|WARNING|DEBUG|I|W|V|D)\]",
     r"^\S{1,400}: \w{0,40}Warning\b",
     r"^(?:\[rank\d{1,4}\]:)?\[[WIVD]\d{3,4}\b",
-    r"^Exception ignored in|NCCL INFO",
+    r"^Exception ignored in|NCCL (?:INFO|ATTN|DIAG)\b",
 )
 """Records of a level below an error's."""
 _HEAD = re.compile(
     rf"^{_TAGGED}(?:"
     r"(?:ERROR|CRITICAL|FATAL)\s{1,4}\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})? (?:\[[^\[\]]{1,80}\])? ?"
-    r"|(?:ERROR|CRITICAL|FATAL):(?:[\w.]{1,80}:)? ?"
+    r"|(?:ERROR|CRITICAL|FATAL):(?:[\w.]{1,80}:)? {0,8}"
     r"|[\d\-T:., ]{8,30}[- |]{1,5}(?:ERROR|CRITICAL)[- |]{1,5}(?:std(?:err|out)[- |]{1,5})?"
     r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\[\]]{0,60}\] ?"
     r"|\[(?:TRT-LLM|TensorRT-LLM)\] ?\[[A-Z]+\] ?"
@@ -55,6 +58,7 @@ _FATAL = _any(
     r"Error executing method|[Rr]eceived sigquit from a child|Assertion failed|Assertion .{1,200} failed",
     # the runtime, the kernel, launchers
     r"terminate called|^\s{0,8}what\(\):|Fatal Python error|[Ss]egmentation fault|Segfault encountered|core dumped",
+    rf"{KILLED_BY_SHELL}|{_BY_SHELL}(?:Aborted|Terminated|Segmentation fault|Bus error|Floating point)",
     r"^Aborted\b|Bus error|\*\*\* SIG(?:SEGV|ABRT|BUS|FPE|ILL)|[Cc]aught signal \d|^(?:.{0,80}\s)?Killed\s{0,4}$",
     r"exit ?code ?:? ?-?[1-9]\d{0,2}\b|exited with (?:exit )?(?:code|status) [1-9]|OOMKilled|oom-kill|panic: ",
     r"[Oo]ut of memory: Kill|(?:received|by|signal|with) (?:Signals\.)?SIG(?:KILL|SEGV|ABRT|BUS)",
@@ -84,9 +88,13 @@ _OUTLIVED = _any(
     r"KV cache size:|\bblocks: \d|num_gpu_blocks is|Maximum concurrency for|max_total_num_tokens=",
     r"init engine .{0,80}took|Graph capturing finished|Capture cuda graph end|Application startup complete",
     r"Uvicorn running|fired up and ready|Started server process|throughput: \d|(?:Prefill|Decode) batch",
-    r"HTTP/1\.\d\" 2\d\d|Initializing an? |Load weight begin",
+    r"HTTP/1\.\d\" [24]\d\d|Initializing an? |Load weight begin",
 )
-"""What is printed by an engine that goes on, or that starts anew."""
+"""What is printed by an engine that goes on, that answers (a request refused, too), or that starts anew."""
+_ONE_REQUEST = "Exception in ASGI application"
+"""What a server says of a request that it could not answer; a traceback follows, and the server goes on."""
+_DEAD = _any(r"EngineDeadError|Engine ?[Cc]ore|Engine loop|CUDA|HIP|[Oo]utOfMemory")
+"""What such a traceback names where the engine is gone."""
 
 _WENT_ON = _any(r"Starting to load model|[Mm]odel loading took|Load weight end|Available KV cache memory")
 """What one rank prints where another may have fallen: it outlives a record of an error, and no exception."""
@@ -119,8 +127,13 @@ def crash_of(lines: Sequence[LogLine]) -> Crash | None:
     Of its lines the last that says more than that there is an error, and the first that names an exception.
     """
     fatal: list[tuple[LogLine, _Weight]] = []
+    requests = False
     for line in lines:
-        if weight := _weight(line):
+        weight = _weight(line)
+        requests = _ONE_REQUEST in line.text or (requests and _of_traceback(line))
+        if requests and not _DEAD.search(line.text):
+            continue
+        if weight:
             fatal.append((line, weight))
         elif line.text.endswith("KeyboardInterrupt"):  # its traceback is none of a crash
             fatal = [(one, said) for one, said in fatal if said != "error"]
@@ -150,6 +163,15 @@ def _weight(line: LogLine) -> _Weight | None:
     if _FATAL.search(text[:2000]):
         return "error" if text.endswith("(most recent call last):") else "gone"
     return "error" if _ERROR_RECORD.search(text[:400]) else None
+
+
+def _of_traceback(line: LogLine) -> bool:
+    """Whether a line goes on with a traceback: it is no record, no end of a process, and nothing that serves."""
+    text, said = line.text, _said(line)
+    if _ERROR_RECORD.search(text[:400]) or _QUIET.search(text[:400]) or _OUTLIVED.search(text) or states(text):
+        return False
+    raised = said.startswith("Traceback (most recent") or bool(_FRAME.match(said) or _EXCEPTION.match(said))
+    return raised or not _FATAL.search(said[:2000])
 
 
 def _said(line: LogLine) -> str:

@@ -7,6 +7,7 @@ A terminal of fixed width cuts a long line anywhere, in the middle of a word too
 Both are put together again. No expression here can backtrack: each has one way to match.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -52,7 +53,8 @@ _RECORD = r"(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)\b|\d{4}[-/]\d\d|[(\[]"
 _START = re.compile(
     rf"^\s{{0,12}}(?:$|{_RECORD}|[#*`~|>+-]|(?:WARN|FATAL|Traceback|Loading|Capturing)\b|\d{{1,3}}%"
     r"|(?:\w{1,40}\.){0,6}\w{1,60}(?:Error|Warning|Exception|Failed)\b|terminate called|command terminated"
-    r"|what\(\)|\d{1,4}\s{1,12}0x|(?:srun|vllm|docker): |[\w.-]{1,80}:\d{1,9}:\d{1,9} \[|File \"|raise |return "
+    r"|what\(\)|\d{1,4}\s{1,12}0x|(?:srun|vllm|docker|zsh|bash|sh): "
+    r"|[\w.-]{1,80}:\d{1,9}:\d{1,9} \[|File \"|raise |return "
     r"|vllm serve|sglang serve|trtllm|python|export |command=|[A-Z][A-Z\d_]{2,60}=\S)"
 )
 _SURE_START = re.compile(
@@ -88,7 +90,7 @@ def _plain(text: str) -> Iterator[tuple[int, str, str]]:
         if not raw:
             yield number, "", raw
         for piece in _repaints(raw.rstrip("\r")) if raw else ():
-            bare = without_colours(piece)
+            bare = without_colours(_unwrapped(piece))
             if not piece.isascii():
                 bare = bare.replace("\u200b", "").replace("\xa0", " ")
                 bare = bare.strip()[1:].removesuffix("│").strip() if _FRAMED.match(bare) else bare
@@ -97,6 +99,18 @@ def _plain(text: str) -> Iterator[tuple[int, str, str]]:
             service, bare = _named(_QUOTE.sub("", without_tags(bare)))
             for record in _records(bare):
                 yield number, service, record[:LONGEST_LINE]
+
+
+def _unwrapped(piece: str) -> str:
+    """What a record of docker's or containerd's JSON file says; any other line as it is."""
+    if not piece.startswith('{"') or '"stream":' not in piece:
+        return piece
+    try:
+        record = json.loads(piece)
+    except (ValueError, RecursionError):
+        return piece
+    said = record.get("log", record.get("message")) if isinstance(record, dict) else None
+    return said.rstrip("\n") if isinstance(said, str) else piece
 
 
 def _repaints(raw: str) -> list[str]:

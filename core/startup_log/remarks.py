@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from core.errors import Remark, divisors, once, remark
+from core.startup_log.fatal import KILLED_BY_SHELL
 from core.startup_log.records import LogLine
 from core.text.numbers import whole
 
@@ -25,7 +26,10 @@ def _layers(fields: _Fields) -> _Fields:
 
 
 _SIZE = r"[\d.]{1,10} [KMG]iB"
-_OUT = r"(?:(?:CUDA|HIP|NPU|XPU) (?:error: )?out of memory|OutOfMemoryError)"
+_OUT = (
+    r"(?:(?:CUDA|HIP|NPU|XPU) (?:error: )?out of memory|OutOfMemoryError"
+    r"|Executor creation failed due to insufficient GPU memory)"
+)
 
 _RULES: tuple[tuple[str, str, re.Pattern[str], Callable[[_Fields], _Fields]], ...] = tuple(
     (code, cue, re.compile(pattern), more[0] if more else dict)
@@ -68,7 +72,7 @@ _RULES: tuple[tuple[str, str, re.Pattern[str], Callable[[_Fields], _Fields]], ..
          r"Watchdog caught collective operation timeout: .{0,60}?OpType=(?P<op>\w{1,40})"
          r".{0,200}?Timeout\(ms\)=(?P<limit_ms>\d{1,12})"),
         ("process_killed", "ill",
-         r"SIGKILL|OOMKilled|[Oo]ut of memory: Kill|^Killed$|signal: killed|exitcode: -9\b"),
+         rf"SIGKILL|OOMKilled|[Oo]ut of memory: Kill|^Killed$|signal: killed|exitcode: -9\b|{KILLED_BY_SHELL}"),
         ("illegal_access", "illegal memory access", r"illegal memory access"),
         ("no_kernel_image", "no kernel image", r"no kernel image is available"),
         ("too_few_gpus", "available GPUs",

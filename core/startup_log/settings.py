@@ -32,7 +32,10 @@ _LAUNCHES = (
 _CONTAINERS = ("docker run ", "podman run ", "command: ", "args: ")
 """What starts an engine by its image, whose own command goes before the flags."""
 _PRINTED = re.compile(r"\((?:Ray|Vllm|Worker|EngineCore|APIServer|pid=)|\[\d|INFO|WARN|ERROR|usage")
-_STATED = ("with config:", "server_args=", "non-default args", "args: Namespace(", "Namespace(", "args Namespace(")
+_STATED = (
+    *("with config:", "server_args=", "non-default args", "args: Namespace(", "Namespace(", "args Namespace("),
+    " skip_tokenizer_init=",  # TensorRT-LLM's arguments have a line of their own, under "LLM Args:"
+)
 _WHOLE = ("with config:", "server_args=", "Namespace(")
 """Where every argument is listed, as its default too."""
 _CACHEFLOW = ("server.py --model", ".cacheflow/")
@@ -40,9 +43,11 @@ _CACHEFLOW = ("server.py --model", ".cacheflow/")
 _QUOTED = r"(?:PosixPath\()?['\"]([^'\"]{1,300})['\"]"
 _MODEL = re.compile(rf"(?<![\w.])['\"]?(?:model|model_path|model_tag)['\"]?\s{{0,3}}[=:]\s{{0,3}}{_QUOTED}")
 _MODEL_FLAG = re.compile(
-    r"(?:--model(?:-path|_path)?[= ]\s{0,3}|vllm serve\s{1,3}|trtllm-serve\s{1,3}(?:serve\s{1,3})?)"
-    r"['\"]?([^\s'\"-][^\s'\"]{0,299})"
+    r"(?:--model(?:-path|_path)?[= ]\s{0,3}['\"]?"
+    r"|(?:vllm serve|trtllm-serve(?:\s{1,3}serve)?)\s{1,3}['\"]?(?=[^\s'\"]{0,299}[\d/._$-]))"
+    r"([^\s'\"-][^\s'\"]{0,299})"
 )
+"""Behind a verb a word of letters alone is prose: "trtllm-serve for model ..."."""
 _BEHIND_IMAGE = re.compile(
     r"(?:vllm-openai[\w.:@-]{0,90}|(?:command|args):)\s{1,12}['\"]?([A-Za-z\d][\w.-]{0,80}/[\w.-]{1,120})"
 )
@@ -62,6 +67,8 @@ _VERSIONS = (
 _V1 = ("V1 LLM engine", "on V1 engine", "(EngineCore", "kv_cache_utils.py", "gpu_model_runner.py", "VLLM_USE_V1=1")
 _V0 = ("V0 LLM engine", "llm_engine.py", "gpu_executor.py", "executor_base.py", "distributed_gpu_executor.py")
 _LOADED = re.compile(r"(?:Prefetching|load safetensors? file)\s{1,4}(/\S{1,400}?)\.safetensors")
+_SNAPSHOT = re.compile(r"^/\S{0,300}/(?:models--[\w.-]{3,120})/snapshots/[\da-f]{40}/?$")
+"""A line that is a folder of the hub's cache, as TensorRT-LLM prints where it reads a model."""
 _MASKED_ADDRESS = re.compile(r"^\d{2,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$")
 
 _WORD = r"['\"]?([\w.:-]{1,80})"
@@ -232,6 +239,8 @@ def _model(settings: Settings, text: str, stated: bool) -> dict[str, object]:
         return {"model_path": match.group(1)}
     if "vllm serve -" in text and (last := _last_word(text)):
         return {"model_path": last}
+    if settings.model_path is None and _SNAPSHOT.match(text):
+        return {"model_path": text}
     if settings.model_path is None and any(cue in text for cue in ("Starting to load model", "█", ".safetensors")):
         match = _STARTING.search(text) or _BANNER.search(text)
         if match is None and (loaded := _LOADED.search(text)):

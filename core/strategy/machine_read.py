@@ -59,7 +59,9 @@ class Reading:
             said["devices"] = _devices_said(devices)
             self.devices.append(devices)
         if topology := _quietly(read_topology, source.text):
-            said["topology"] = remark("doctor.topology", gpus=topology.gpus, way=topology.worst_way)
+            code = "doctor.topology_first" if len(topology.tables) > 1 else "doctor.topology"
+            machines = len(topology.tables)
+            said["topology"] = remark(code, gpus=topology.gpus, way=topology.worst_way, tables=machines)
             self.topology = self.topology or topology
         report = _quietly(read_log, source.text)
         if report is not None and report.engine is not None:

@@ -148,9 +148,10 @@ ASKED = """- main:
   - group "Speed of a token, in percent of one GPU's":
     - /children: equal
     - slider "Speed of a token, in percent of one GPU's"
-  - spinbutton "Speed of a token, in percent of one GPU's, typed": "0"
+  - spinbutton "Speed of a token, in percent of one GPU's, typed, in %": "0"
   - button "Decrement" [disabled]
   - button "Increment"
+  - paragraph: "%"
   - img /Two bars. one token on one GPU.+/
   - paragraph: /Not timed.+data-sheet lower bound.+/
   - button /Back.+/

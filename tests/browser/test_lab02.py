@@ -160,3 +160,46 @@ class TestLive:
         ranks_of(server)
         page.get_by_role("radio", name="Limits").click()
         server.wait_for_none()
+
+
+HEARD = """(() => {
+    window.heard = [];
+    const start = OscillatorNode.prototype.start;
+    OscillatorNode.prototype.start = function (at) {
+        window.heard.push([Math.round(this.frequency.value), at]);
+        return start.call(this, at);
+    };
+})()"""
+"""Run before the page: every tone that it begins, by its frequency and when."""
+
+
+def test_the_letters_are_typed_on_play_and_heard_only_once_sound_is_pressed(app, open_page):
+    """20 letters of one process and 4 of two at a fifth of its pace, five times as far apart."""
+    page = open_page(f"{app}/two_way_tp?real_guess=20", script=HEARD)
+    page.emulate_media(reduced_motion="no-preference")
+    player = page.locator("figure.pace")
+    player.locator("[data-do=play]").click()
+    until(page, lambda: player.get_attribute("data-at-rest") == "false")
+    until(page, lambda: page.locator('input[name="live_typed"]').input_value() not in ("", "0"))
+    until(page, lambda: player.get_attribute("data-at-rest") == "true")
+    assert page.locator('input[name="live_typed"]').input_value() == ""
+    assert page.evaluate("window.heard") == []
+    player.locator(".sound").click()
+    until(page, lambda: len(page.evaluate("window.heard")) == 24)
+    one, two = ([at for hertz, at in page.evaluate("window.heard") if hertz == pitch] for pitch in (1600, 500))
+    assert (len(one), len(two)) == (20, 4)
+    assert two[1] - two[0] == pytest.approx(5 * (one[1] - one[0]))
+    assert player.locator(".sound").get_attribute("aria-pressed") == "true"
+
+
+def test_dragging_the_pace_is_heard_and_where_nothing_may_move_all_letters_stay(app, open_page):
+    page = open_page(f"{app}/two_way_tp?real_guess=20", script=HEARD)
+    player = page.locator("figure.pace")
+    player.locator(".sound").click()
+    until(page, lambda: len(page.evaluate("window.heard")) == 24)
+    assert player.get_attribute("data-at-rest") == "true"
+    assert page.locator('input[name="live_typed"]').input_value() == ""
+    page.evaluate("window.heard = []")
+    page.locator(".st-key-real_guess input[type=range]").press("ArrowRight")
+    until(page, lambda: len(page.evaluate("window.heard")) == 24)
+    assert "two, at your pace: 4" in player.locator("output").inner_text()

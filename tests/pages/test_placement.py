@@ -130,6 +130,8 @@ def test_a_pasted_topology_sets_the_node_and_its_domain():
     assert "on 4 × " in text(app)
     assert "NVLink joins 0+1, 2+3" in text(app)
     assert "NVLink bridge (A40, A6000, 3090) among 2 GPUs" in text(app)
+    app.text_area(key="place_topo").set_value("\n".join(ways * 2)).run()
+    assert "The text holds 2 tables like this one" in text(app)
 
 
 @pytest.mark.parametrize("case", ["TP=8 or TP=4", "one node or two", "TP=8 or two TP=4", "a pipeline", "a mixture"])

@@ -8,8 +8,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.catalog import link
+from core.placement.reached import reached
+from core.scenario import Scenario
 from core.two_way_tp.reconcile import slowdown
-from core.units import plain
+from core.units import plain, significant
 from runtime import captures
 from runtime.budget import BudgetGuard
 from tests.said import in_address, without_terms
@@ -204,3 +206,12 @@ def test_the_questions_own_numbers_are_put_together_beside_what_was_measured(run
     assert "gather the scores" in asked
     assert "On paper:" not in asked
     assert f"{100 * log.single_token_s / by_hand_s:.1f}%" in told.split("On paper:")[1].split("Count it")[0]
+
+
+def test_what_a_served_engine_reaches_stands_beside_the_lab_s_own_speed():
+    """The planner's number for the scenario's cut, with what keeps it from more; nothing where nothing is cut."""
+    scenario = Scenario(model="llama-3-8b", gpu="h100-sxm", tp=4)
+    told = text_of(opened(real_scene="question", real_revealed="true", **scenario.to_query()))
+    assert f"{significant(reached(scenario).speedup)} times with Llama 3 8B on 4 × H100 SXM 80 GB" in told
+    assert "the same cut" not in text_of(opened(real_scene="question", real_revealed="true", tp="1"))
+    assert "the same cut" not in text_of(opened(real_scene="question"))

@@ -82,6 +82,16 @@ def test_without_json_a_table_and_its_remarks_are_printed(capsys, pasted):
     assert any("one rank" in line for line in lines)
 
 
+def test_a_run_that_broke_off_is_off_and_says_so_first(capsys, pasted):
+    """Its rows up to there are read, and it is no healthy run: exit status 1."""
+    rows = "\n".join(row(2**power, 20.0 + 2**power / 1e5) for power in range(10, 20))
+    text = f"{chr(10).join(header())}\n{rows}\nnode1: Test NCCL failure common.cu:1005 'unhandled system error'\n"
+    assert fit_links.main([pasted(text)]) == 1
+    assert capsys.readouterr().out.startswith("table 1: the run failed: node1: Test NCCL failure common.cu:1005")
+    assert fit_links.main([pasted(text), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["failed"] is True
+
+
 @pytest.mark.parametrize(
     ("text", "more", "says"),
     [

@@ -188,7 +188,7 @@ window.addEventListener('message', (event) => {
 watchTheConnection();
 setInterval(tellElapsed, CLOCK_MS);
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   document.documentElement.lang = data.lang;
   speak(data.streamlit);
   Object.assign(firstScenes, data.first);
@@ -203,6 +203,7 @@ export default function ({ data, parentElement, setStateValue }) {
   tellElapsed();
   Object.assign(wall, { known: JSON.stringify(data.wall), heard: JSON.stringify(data.wall), tell: (seen) => setStateValue('wall', seen) });
   watchWall(data.present);
+  hand.tell = (told) => setTriggerValue('dragged', told);
   followTheWall(data.view, data.present, data.reads);
   keepVoter(data.voter, (kept) => setStateValue('voter', kept));
   afterAWhile();

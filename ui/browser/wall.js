@@ -7,20 +7,22 @@ const LEAST_ROOT = 24, ROOT = 28; // px, on a small and on a large wall
 const LOW = [1500, 900]; // px; a wall smaller than this either way draws its figures lower, and over its whole width
 const SCENE = '[class*="st-key-scene_"]';
 const CONTROLS = '[class*="st-key-controls_"]'; // one row of them is one part
+const WHOLE = `${CONTROLS}, .st-key-sides`; // and so are two boards side by side
 const AIR = 8; // px over the foot, for letters that are higher than their line
 const BEYOND = 4000; // px, for what may stand out of its place
-const PLACES = `${CONTROLS}, .stElementContainer`;
+const PLACES = `${WHOLE}, .stElementContainer`;
 const WRITTEN = ':is(.stMarkdown, .stHtml, .stHeading)';
 const FIGURES = 'figure, [data-testid="stVegaLiteChart"], [data-testid^="stBidiComponent"]';
+const READING = '[class*="st-key-reading_"]';
 const LINES = 'p, li, tr, pre, h1, h2, h3, h4, h5, .fraction-row';
 const ASKS = ['last', 'first', 'after']; // where a low wall has its controls: the first of these that leaves no screen to them alone
-const ANEW = { stacks: false, asks: 0, screensBefore: 0, tight: 0, looseScreens: 0 };
+const ANEW = { stacks: false, asks: 0, screensBefore: 0, tight: 0, looseScreens: 0, wasParted: false };
 const TIGHT = 1, LOOSE_AGAIN = 2; // all stands a little closer; that was of no use
 const LATE_MS = 2000; // so long it is waited for what has not been drawn: it may never be
 const CALM_MS = 140; // so long nothing has grown: what arrives late is not laid out around before it is there
 const calm = { sizes: '', since: 0, again: 0 };
 const wall = {
-  zoom: 1, low: false, screens: [], at: 0, scene: '', presenting: false, tall: null, known: '', heard: '',
+  zoom: 1, low: false, screens: [], at: 0, top: 0, scene: '', presenting: false, tall: null, known: '', heard: '',
   seeks: true, sought: 1, laidOut: new Set(), ...ANEW, tell: () => {},
 };
 
@@ -60,7 +62,7 @@ function boxOf(part) {
 // What is never cut: a paragraph, a row of a table, a figure with its controls.
 function partsOf(flow) {
   return flow.flatMap((part) => [...part.querySelectorAll(PLACES)])
-    .filter((place) => !place.parentElement.closest(CONTROLS) && !place.closest('[class*="st-key-unseen_"]') && place.checkVisibility())
+    .filter((place) => !place.parentElement.closest(WHOLE) && !place.closest('[class*="st-key-unseen_"]') && place.checkVisibility())
     .flatMap(linesOf)
     .map((part) => ({ part, box: boxOf(part) }))
     .filter(({ box }) => box.width > 2 && box.height > 2);
@@ -158,6 +160,7 @@ function layScreens() {
     return layLater();
   }
   const top = head.getBoundingClientRect().top;
+  wall.top = top;
   wall.screens = cut(parts.map(({ box }) => box), top, foot.getBoundingClientRect().top - top - AIR);
   if (isCalm && !wall.seeks && wall.screens.length > wall.sought) {
     // what stands on it has grown, as another puzzle's board does
@@ -177,6 +180,7 @@ function layScreens() {
   if (isSought && (tightens(parts, room) || asksAnew(parts))) return layLater();
   if (isSought) Object.assign(wall, { seeks: false, sought: wall.screens.length });
   fillLast(wall.screens, parts, room);
+  if (giveWay(wall.screens, parts)) wall.screens.shift();
   wall.at = Math.min(wall.at, wall.screens.length - 1);
   return showScreens(flow, parts);
 }
@@ -185,15 +189,20 @@ const on = (screen, parts) => parts.filter(({ box }) => screen.shown.has(box)).s
 const isBare = (screen, parts) => on(screen, parts).every(({ part }) => part.matches(`${CONTROLS}, h1`));
 const isFigure = ({ part }) => part.matches(FIGURES) || part.querySelector(FIGURES);
 const asksOn = (screen, parts) => on(screen, parts).some(({ part }) => part.matches(CONTROLS));
+// A figure's reading on a screen without it.
+const isParted = (screens, parts) => parts.some(isFigure) && screens.some((screen) => !drawnOn(screen, parts) && on(screen, parts).some(({ part }) => part.closest(READING)));
 const drawnOn = (screen, parts) => on(screen, parts).some(isFigure);
 
-// A last screen that is nearly empty is one screen less where all stands a little closer; else that was of no use.
+// A last screen that is nearly empty is one screen less where all stands a little closer, and a reading stands with its
+// figure; else that was of no use.
 function tightens(parts, room) {
   const { screens, looseScreens } = wall;
   const last = screens.at(-1), end = Math.max(last.from, ...on(last, parts).map(({ box }) => box.bottom));
-  const isNearlyEmpty = screens.length > 1 && (isBare(last, parts) || end - last.from < room / 3);
-  if (wall.tight === TIGHT && screens.length >= looseScreens) wall.tight = LOOSE_AGAIN;
-  else if (!wall.tight && isNearlyEmpty) Object.assign(wall, { tight: TIGHT, looseScreens: screens.length });
+  const isNearlyEmpty = screens.length > 1 && (isBare(last, parts) || isBare(screens[0], parts) || end - last.from < room / 3);
+  const parted = isParted(screens, parts);
+  const isOfUse = screens.length < looseScreens || (wall.wasParted && !parted && screens.length === looseScreens);
+  if (wall.tight === TIGHT && !isOfUse) wall.tight = LOOSE_AGAIN;
+  else if (!wall.tight && (isNearlyEmpty || parted)) Object.assign(wall, { tight: TIGHT, looseScreens: screens.length, wasParted: parted });
   else return false;
   scaleWall();
   return true;
@@ -231,6 +240,11 @@ function fillLast(screens, parts, room) {
   }
 }
 
+// A figure that needs a screen for itself has the first one: the title gives way to it.
+function giveWay([first, second], parts) {
+  return second !== undefined && on(first, parts).every(({ part }) => part.matches('h1')) && drawnOn(second, parts);
+}
+
 function showScreens(flow, parts) {
   const { screens, at } = wall;
   const { from, shown } = screens[at] ?? {};
@@ -242,7 +256,7 @@ function showScreens(flow, parts) {
   for (const part of flow) {
     const over = from - part.getBoundingClientRect().top; // what is lower than the screen is under the foot
     part.style.clipPath = screens.length > 1 && over > 0 ? `inset(${over}px -${BEYOND}px -${BEYOND}px -${BEYOND}px)` : '';
-    part.style.top = at ? `${screens[0].from - from}px` : '';
+    part.style.top = from > wall.top + 0.5 ? `${wall.top - from}px` : '';
   }
   document.documentElement.dataset.laid = !flow.length || !wall.seeks;
   document.documentElement.style.setProperty('--screen', screens.length > 1 ? `" · ${at + 1}/${screens.length}"` : '""');

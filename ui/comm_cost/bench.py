@@ -55,7 +55,7 @@ class BenchQuestion(serving.ServingQuestion):
     figure: str = ask(OWN, Choice(FIGURES), "says.figure")
     more: bool = ask(False, Switch(), "says.more", "says.all_bench_s_figures")
     phase: Phase = ask("decode", Choice(views.PHASES), "says.phase")
-    numbers: str = ask(MEASURED, Choice((MEASURED, NAPKIN)), "says.numbers")
+    numbers: str = ask(MEASURED, Choice((MEASURED, NAPKIN)), "says.numbers", "says.numbers_help")
     over: str = ask(THE_NETWORK, Choice((THE_LINK, THE_NETWORK)), "says.over")
     step: float | None = ask(None, Number(0, 1e6), "says.compute_ms")
     alpha: float = ask(50.0, Number(0, 1e5), "says.latency_hop_s")

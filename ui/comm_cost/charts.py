@@ -22,7 +22,7 @@ def bill_bars(bills: Iterable[Row], look: Look, end_ms: float) -> Figure:
     longest = max((len(row["name"]) for row in rows), default=0)
     long = longest if look.present else LONG
     wide = longest > long or any(row["detail"] or row["measured"] for row in rows)
-    bands = Bands(26, 24, 20 if look.present else 36, 28 if wide else 7 if look.present else 16)
+    bands = Bands(26, 24, 20 if look.present else 36, 28 if wide else 4 if look.low else 7 if look.present else 16)
     placed = bands.placed(map(_with_ends, rows), look)
     x = linear("zero", [0, end_ms], MILLISECONDS)
     layers = [

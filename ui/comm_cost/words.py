@@ -65,8 +65,10 @@ def kernel_key(kernel: str) -> str:
 
 
 @kept
-def fields(view: View, own: AskedBill, points: Sequence[MeasuredPoint]) -> Mapping[str, object]:
-    """What the page's prose names: rows of core, and words beside them."""
+def fields(
+    view: View, own: AskedBill, points: Sequence[MeasuredPoint], is_wire: bool = False
+) -> Mapping[str, object]:
+    """What the page's prose names: rows of core, and words beside them; `is_wire` where a link's race is open."""
     step, model = view.step, view.scenario.model_spec
     napkin, timed = replace(view, napkin=True), as_measured(view.scenario.timed.network_spec)
     held = held_weight_bytes(model, view.scenario.weight_dtype)
@@ -91,7 +93,7 @@ def fields(view: View, own: AskedBill, points: Sequence[MeasuredPoint]) -> Mappi
         "broken": "; ".join(view.broken),
         "allowed": ", ".join(map(str, view.allowed)),
         "gpus_word": gpus,
-        "see_title": said("comm_cost", f"see.title_{view.phase}", model=model, step=step),
+        "see_title": said("comm_cost", f"see.title_{'wire' if is_wire else view.phase}", model=model, step=step),
         "share_s": step.compute_s / step.tp_size,
         "step_formula": _step_formula(view),
         "element_bytes": step.payload_bytes // (step.tokens * model.hidden_size),

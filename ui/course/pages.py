@@ -69,6 +69,7 @@ TOOLS = (
     Entry("reading_rooms", "8_reading_rooms", "read", ("megatron", "fsdp", "vllm", "limits")),
     Entry("puzzles", "12_puzzles", "puzzles", ("play", "rules")),
     Entry("cluster", "13_cluster", "cluster", ("ring", "time", "limits")),
+    Entry("ask", "14_ask", "ask", ("ask", "every", "limits")),
     Entry("quiz", "10_quiz", "quiz", ("ask", "score", "limits")),
     Entry("find_it", "11_find_it", "find", ("find", "keys")),
 )

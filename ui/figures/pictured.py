@@ -6,7 +6,7 @@ and for the truth. Its length is of the number line under it, or of its own in p
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ui.figures.style import RIGHT, Layer, Spec, at, layer, words
 from ui.theme import Look
@@ -58,6 +58,15 @@ class Picture(Protocol):
 
     def drawn(self, now: Now, look: Look, x: Spec) -> list[Layer]:
         """Return what a number draws; the truth stands under the learner's, or over it."""
+
+
+@runtime_checkable
+class Played(Picture, Protocol):
+    """A picture that a player of the page shows over time."""
+
+    @property
+    def played(self) -> str:
+        """The parameter by which it is told how much of its time is over, from 0 to 1, or nothing at rest."""
 
 
 def caption(look: Look, y: float, left: str, right: str = "") -> list[Layer]:

@@ -6,7 +6,7 @@ from typing import Any
 from runtime.prose import said as phrase
 from runtime.quantities import form, local, percents
 from ui.figures.dots import dot
-from ui.figures.pictured import OWN, PLOT, TRUTH, Now, Picture
+from ui.figures.pictured import OWN, PLOT, TRUTH, Now, Picture, Played
 from ui.figures.style import (
     PHONE,
     Figure,
@@ -68,9 +68,10 @@ def prediction_line(
     """
     x, live = axis_of(high, unit, look), f"live_{slider}" if slider and truth is None else ""
     top = _over(picture, truth)
+    lives = [*([picture.played] if isinstance(picture, Played) else []), *([live] if live else [])]
     drawn = [] if picture is None else _pictured(picture, guess, truth, unit, digits, live, look, x)
     if live:
-        return figure([*_moved(guess, high, unit, look, x, live, top), *drawn], look, top + _LINE, live=live)
+        return figure([*_moved(guess, high, unit, look, x, live, top), *drawn], look, top + _LINE, live=lives)
     said = "" if truth is None else local(f"{truth:.{digits}f} {unit_for(truth, unit)}")
     layers = [
         layer("point", [{"value": 0.0}], x=x, y=look.px(top + _LINE), opacity=0),
@@ -79,7 +80,7 @@ def prediction_line(
         *_truth(truth, guess, said, high, unit, look, x, top),
         *drawn,
     ]
-    return figure(layers, look, top + _LINE)
+    return figure(layers, look, top + _LINE, live=lives)
 
 
 def _over(picture: Picture | None, truth: float | None) -> float:

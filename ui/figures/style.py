@@ -188,13 +188,13 @@ def figure(
     *,
     padding: Mapping[str, float] | None = None,
     apart: str = "",
-    live: str = "",
+    live: str | Sequence[str] = (),
 ) -> Figure:
     """A finished chart: layers from back to front, our type and lines, no frame, as wide as its place.
 
     `height` is the plot's, in laptop pixels; axes come on top of it. `padding` is a side's own, in laptop
     pixels; along the axis `apart` each layer has a scale of its own. A layer without rows stays one of them, so
-    that an answer which has some is the same chart. The browser tells `live`, a parameter named
+    that an answer which has some is the same chart. The browser tells `live`, a parameter or several named
     `live_` and the key of a control in the page, what is asked there, before the server has answered.
     """
     parts: dict[int, tuple[str, Sequence[Row], set[str]]] = {}
@@ -214,8 +214,9 @@ def figure(
     spec = {"layer": specs, **canvas(look, height)}
     if apart:
         spec["resolve"] = {"scale": {apart: "independent"}}
-    if live:
-        spec["params"] = [{"name": live, "value": "", "bind": {"input": "hidden", "name": " "}}]
+    if names := [live] if isinstance(live, str) else live:
+        bind = {"input": "hidden", "name": " "}
+        spec["params"] = [{"name": name, "value": "", "bind": bind} for name in names]
     if padding:
         spec["padding"] = {side: look.px(padding.get(side, 2)) for side in SIDES}
     return Figure(with_span(spec), rows)

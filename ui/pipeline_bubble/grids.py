@@ -20,7 +20,7 @@ from runtime.kept import kept
 from runtime.prose import named, said
 from ui import held_axes
 from ui.page import Page
-from ui.pipeline_bubble.rows import fill_drain_run, triangles_terms
+from ui.pipeline_bubble.rows import cheat, fill_drain_run, triangles_terms
 from ui.players.schedule_player import Grid, Level, Mark, Stop, schedule_player
 
 STUCK_TICKS = 8
@@ -69,6 +69,18 @@ def turning(
         options["turns"] = {page.key(name): (some.index(size), len(some)) for name, (some, size) in sizes.items()}
         options["others"] = [grid for each in product(*offered) for grid in drawn(*each)]
     figure(page, reading, *drawn(*now), **options)  # type: ignore[arg-type]
+
+
+def beside_cheating(page: Page[Any], run: Cheat, sizes: Mapping[str, tuple[Sequence[int], int]]) -> None:
+    """A run that cheats beside the same run as it is right, and how its actions are named."""
+    block = f"break_it.reading_{'early' if run.one_early else 'nobody'}"
+
+    def both(*run_sizes: int) -> Sequence[Grid]:
+        return cheating(cheat(FillDrain(*run_sizes), run.one_early))
+
+    turning(page, block, both, sizes, key="broken", start="end", controls=not page.look.present)
+    with st.container(key="aside_names"):
+        page.say("break_it.names")
 
 
 def _as_table(page: Page[Any], grids: Sequence[Grid], name: str, alt: str) -> None:

@@ -13,6 +13,7 @@ from core.models.hf_config import model_from_config
 from core.placement.asked import UTILISATION, Machine, asked_cache, asked_width, question_of
 from core.placement.cluster import MOST_GPUS, custom_gpu
 from core.placement.demand import Demand
+from core.placement.pairing import of_machine
 from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.rank_memory import Overhead
@@ -21,7 +22,7 @@ from core.scenario import Scenario
 from core.specs import GPUS_PER_NODE, GpuSpec, ModelSpec
 from core.strategy.refit import Refit
 from core.units import GB
-from runtime.prose import explained
+from runtime.prose import explained, worded
 from ui import beside, paste
 from ui.page import Page
 from ui.placement import more
@@ -260,3 +261,6 @@ def say_what_was_brought(page: BenchPage, asked: Asked) -> None:
         st.error(escape(refusal))
     if asked.topology is not None:
         page.say("plan.seen")
+        said = of_machine(asked.topology, asked.plan, asked.question.cluster) if asked.plan else ()
+        for one in said:
+            st.markdown(escape(worded(one)))

@@ -65,14 +65,21 @@ def mistake(page: Page[Any], name: str) -> None:
         ("break_it.dear" if is_dear else "break_it.wrong", wrong, layer.unwanted),
     )
     views = {}
-    with st.container(key="split_sides"):
-        columns = st.columns(2, gap="large")
+    with st.container(key="sides"):
+        columns = st.columns(2, gap="medium" if page.look.present else "large")
     for column, side, (title, run, unwanted) in zip(columns, ("right", "wrong"), sides, strict=True):
         with column:
             page.say(title)
             label = page.prose.plain(title)
             view = views[label] = boards.still(run, label, layer.gap().index, unwanted)
-            block_stepper(view, key=f"side_{side}", present=page.look.present, start=-1, controls=False)
+            block_stepper(
+                view,
+                key=f"side_{side}",
+                present=page.look.present,
+                start=-1,
+                controls=False,
+                unnamed=side == "wrong",
+            )
     page.reading(f"break_it.reading_{name}")
     if not page.look.present:
         page.as_table(lambda: _versions(views), name, page.prose.plain(f"break_it.reading_{name}"))

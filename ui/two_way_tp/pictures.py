@@ -13,6 +13,8 @@ _CAPTION, _ROW = 24, 38
 _PITCH = _CAPTION + _ROW
 LETTERS = 20
 """Letters that one process types in the time that is drawn."""
+FIGURE, PLAYED = "typed", "live_typed"
+"""By what a player knows this picture, and the parameter by which it tells how much of that time is over."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Typed:
     """Letters where their times put them: those of one process, and under them two's at the pace the learner says.
 
     `text` is at least twice `LETTERS` long. `one` and `two` are words, and so is `real`, of the pace that was
-    measured: it is drawn under the answer on paper.
+    measured: it is drawn under the answer on paper. While it is played, letters are there once they are typed.
     """
 
     text: str
@@ -30,6 +32,7 @@ class Typed:
     real_percent: float
     height: float = 2 * _PITCH
     truth_height: float = 2 * _PITCH
+    played: str = PLAYED
 
     def setting(self, look: Look, x: Spec) -> list[Layer]:
         """Return the letters that one process types."""
@@ -57,6 +60,7 @@ class Typed:
         step = f"{PLOT} / {LETTERS} * 100 / datum.at"
         places = now.reckon(end_px=f"datum.n * {step}", start_px=f"(datum.n - 1) * {step}")
         where = f"datum.at > 0 && datum.end_px <= {PLOT} + 0.5"
+        is_done = f"({self.played} === '' || datum.end_px <= toNumber({self.played}) * {PLOT} + 0.5)"
         size = f"clamp({step} * 1.5, 12, {look.font(20)})"
         style = words(look, 20, align="right", font=CODE, fontSize={"expr": size}, dx=-look.px(3))
         pace = {"x": at("start_px"), "x2": "end_px", "y": look.px(top + 30), "strokeWidth": look.px(3)}
@@ -71,7 +75,7 @@ class Typed:
                 "text",
                 rows,
                 reckoned=places,
-                where=where,
+                where=f"{where} && {is_done}",
                 x=at("end_px"),
                 y=look.px(top + 10),
                 text="letter",

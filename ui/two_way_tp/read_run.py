@@ -5,22 +5,58 @@ from typing import Any
 
 import streamlit as st
 
+from core.placement.reached import Reached, reached
+from core.two_way_tp.reconcile import slowdown
 from core.two_way_tp.run_log import RunLog, Slowed, Step
 from runtime.captures import Capture
 from runtime.kept import kept, kept_of
-from ui import address
+from ui import address, tested
 from ui.figures.style import Figure
 from ui.page import Page
+from ui.players.pace_player import pace_player
 from ui.startup_log.log_table import answer_table, log_table
 from ui.theme import Look
-from ui.two_way_tp import charts
+from ui.two_way_tp import charts, pictures
 from ui.two_way_tp import rows as rows_of
+
+MOST_PERCENT = 200
+"""Of one process's pace, that two may be said to have."""
+_PLAYED_S = 2.5
+
+
+def play(page: Page[Any], log: RunLog, revealed: bool) -> None:
+    """Play the letters of the question, two processes' at the pace that was said, or at the machine's."""
+    slower = float(f"{_PLAYED_S / (pictures.LETTERS * log.single_token_s):.1g}")
+    pace_player(
+        key="real_pace",
+        figure=pictures.FIGURE,
+        slider="" if revealed else page.key("guess"),
+        percent=100 / slowdown(log) if revealed else page.guess(MOST_PERCENT),
+        letters=pictures.LETTERS,
+        letter_s=log.single_token_s,
+        slower=max(1, round(slower)),
+        measured=revealed,
+        present=page.look.present,
+    )
 
 
 def token_figure(page: Page[Any], log: RunLog, reading: str) -> None:
     """Where a token's time goes on one process and on two."""
     table = rows_of.token_bars(log)
     page.figure(charts.stacked_bars(table, page.look), reading, table, "one_token")
+
+
+def reached_on_gpus(page: Page[Any]) -> Reached | None:
+    """What a served engine reaches by the scenario's cut of its model; None where nothing is cut."""
+    return reached(page.scenario)
+
+
+def served(page: Page[Any]) -> None:
+    """What the same cut gives on the scenario's GPUs, and how far such times were off; no wall has room for it."""
+    found = page.once(reached_on_gpus)
+    if found is not None and not page.look.present:
+        page.say(f"served.{found.because}")
+        tested.beside_times(page.scenario.gpu_spec, page.scenario.model_spec)
 
 
 @kept

@@ -82,7 +82,7 @@ def _is_wrong(text: str, counts: bool) -> bool:
     A large count is written 2.62144e+07. So is the error of old versions, but in one figure, and for in-place
     halves that nothing is known to be wrong with: without a decimal point it counts where the heading says #wrong.
     """
-    if text.endswith("*") or "nan" in text:
+    if text.endswith("*") or "nan" in text or "inf" in text:
         return True
     if "e" in text:
         return figure(text) >= 1 and (counts or "." in text)

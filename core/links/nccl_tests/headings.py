@@ -33,6 +33,8 @@ _AVERAGE = re.compile(r"Avg bus bandwidth\s{0,40}:\s{0,40}(\S{1,40})")
 _BOUNDS = re.compile(r"Out of bounds values\s{0,40}:\s{0,40}(\d{1,18})\s{1,40}(\w{1,40})")
 _NRANKS = re.compile(r"\bnranks (\d{1,18})")
 _ELISION_MARKS = " \t#>|*[]()<>-"
+_TOLD = re.compile(r"NCCL (?:INFO|ATTN|DIAG)")
+"""Records of NCCL that tell of no failure; the last two words are NCCL 2.32's."""
 _FAILURE = re.compile(
     r"Test (?:NCCL|CUDA|HIP) failure|Test failure|Segmentation fault|\bFATAL\b|Abort(?:ed|ing)|Killed|"
     r"out of memory|srun: error|exited with (?:exit )?code [1-9]|MPI_ABORT|unhandled (?:cuda|system) error|"
@@ -126,7 +128,7 @@ def _elision(stream: Stream, number: int, line: str) -> bool:
 
 
 def _failed(stream: Stream, number: int, line: str) -> bool:
-    if "NCCL INFO" in line or _FAILURE.search(line) is None:
+    if _TOLD.search(line) or _FAILURE.search(line) is None:
         return False
     stream.section.failure = " ".join(line.split())[:120]
     return True

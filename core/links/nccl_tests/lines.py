@@ -19,7 +19,7 @@ TYPE_BYTES = {
 }  # fmt: skip
 """Bytes an element of each type that the tests name."""
 
-_INFO_START = r"\S{0,120}:\d{1,9}:\d{1,9} \[\d{1,9}\] NCCL "
+_INFO_START = r"\S{0,120}:\d{1,9}:\d{1,9} \[\d{1,9}\] (?:[\w./-]{1,80}:\d{1,6} )?NCCL "
 _GLUED = rf"(?=\W|$|{_INFO_START})"
 _TYPES = "|".join(TYPE_BYTES)
 _REDOPS = "sum|prod|max|min|avg|none|mulsum|premulsum|all"
@@ -33,6 +33,7 @@ _CSV = re.compile(rf"""["']?,\s{{0,20}}["']?(?:{_TYPES})\b""")
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3}){1,6}(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _MESSAGE = re.compile(_INFO_START)
+_TOLD = re.compile(r" NCCL (?:INFO|ATTN|DIAG) ")
 _GLUED_NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,15})?(?:e[+-]\d{1,3})?(?=[A-Za-z_])|N/A(?=\w)")
 _DIGIT = re.compile(r"[\d ]")
 _MARKUP = str.maketrans(dict.fromkeys("|\t\xa0\"'`;", " "))
@@ -48,7 +49,7 @@ CUT_HEAD = re.compile(r"\s{0,80}\d{1,18}(?:\s{1,80}\d{1,18}){0,2}(?:\s{1,80}[a-z
 REDOP = re.compile(rf"\s{{0,80}}({_REDOPS}){_GLUED}")
 _TIME = r"(?:\d\.\d{1,5}e\+\d\d|\d{1,15}(?:\.\d{1,15})?)(?:us)?"
 _BANDWIDTH = r"(?:\d{1,15}\.\d{1,15}|\d{6}|-?nan|inf)(?:GB/s)?"
-_WRONG = r"(?:N/A|n/a|-?nan|\d{1,18}(?:\.\d{1,18})?e[+-]?\d{1,3}\*?|\d{1,18}\*?)"
+_WRONG = r"(?:N/A|n/a|-?nan|-?inf|\d{1,18}(?:\.\d{1,18})?e[+-]?\d{1,3}\*?|\d{1,18}\*?)"
 _COLUMNS = {
     name: re.compile(pattern)
     for name, pattern in {
@@ -62,7 +63,7 @@ _ITERATIONS = re.compile(
     rf"((?:^|\s){_TIME}\s{{1,80}}{_BANDWIDTH}\s{{1,80}}{_BANDWIDTH}\s{{1,80}}{_WRONG}){_SPREAD}"
 )
 _NUMBER = re.compile(r"N/A|-?[\d.]+(?:e[+-]?\d+)?")
-_FIGURE = re.compile(r"(?:N/A|n/a|-?nan|inf|-?\d[\d.]*(?:e[+-]?\d+)?\*?)(?:us|GB/s)?")
+_FIGURE = re.compile(r"(?:N/A|n/a|-?nan|-?inf|-?\d[\d.]*(?:e[+-]?\d+)?\*?)(?:us|GB/s)?")
 
 Layout = tuple[str, ...]
 _HALF: Layout = ("time", "bandwidth", "bandwidth")
@@ -206,8 +207,8 @@ def before_message(text: str) -> str:
 
 def is_chatter(line: str) -> bool:
     """Whether a line is a library's message from its start and tells no ranks: most lines of a trace."""
-    at = line.find(" NCCL INFO ")
-    return at >= 0 and "nranks " not in line and len(line[:at].split()) <= 2
+    told = _TOLD.search(line)
+    return told is not None and "nranks " not in line and len(line[: told.start()].split()) <= 3
 
 
 def numbers_alone(line: str) -> str | None:

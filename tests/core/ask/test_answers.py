@@ -7,7 +7,13 @@ import pytest
 from core.ask.answers import ANSWERS, answered
 from core.ask.kinds import KINDS
 from core.ask.reading import read_question
+from core.catalog import gpu, model
 from core.errors import UnknownNameError
+from core.placement.cluster import usual_cluster
+from core.placement.demand import Demand
+from core.placement.layout import Layout
+from core.placement.plan import Question
+from core.placement.rank_memory import measured_budget
 from core.scenario import Scenario
 from runtime.prose import worded
 from tests.core.ask.test_reading import QUESTIONS
@@ -63,9 +69,12 @@ def test_five_billion_active_parameters_leave_little_to_save():
     """
     kind, lines = told("gpt-oss-120b on A100: why is TP=2 slower than TP=1?")
     assert kind == "tp_slower"
-    assert 1 < number_in(lines[2], r"([\d.]+) times as fast") < 1.3
+    assert lines[0].startswith(
+        "It was measured: on A100 SXM 80 GB, gpt-oss 120B took 11.1 ms between tokens at TP=1"
+    )
+    assert 1 < number_in(lines[3], r"([\d.]+) times as fast") < 1.3
     assert any("reads only 5 711 982 912" in line or "reads only 5711982912" in line for line in lines)
-    assert "72 all-reduces" in lines[3]
+    assert "72 all-reduces" in lines[4]
 
 
 def test_copies_of_attention_keep_what_tp_would_hold_eight_times():
@@ -211,3 +220,22 @@ def test_a_kind_may_be_named_and_every_kind_has_an_answer():
     assert answered(read_question("What is the weather?")).kind == ""
     with pytest.raises(UnknownNameError):
         answered(read_question("anything"), "nobody")
+
+
+@each(
+    "text",
+    [
+        "Llama 3 70B on 2 nodes of 8 H100: why is TP=16 slower than TP=8?",
+        "Llama 3 70B on 2 nodes of 8 H100: TP=16 over the nodes or PP=2?",
+        "Llama 3 70B on H100: why is TP=16 no faster than TP=8?",
+        "Llama 3 70B on 16 H100: PP or TP=16?",
+    ],
+)
+def test_one_layout_has_one_price_whatever_is_asked_of_it(text):
+    """TP=16 of H100 crosses two nodes, and costs what the planner says that it costs there."""
+    cluster = usual_cluster(gpu("h100-sxm"), 8, 2)
+    question = Question(model("llama-3-70b"), cluster, measured_budget(cluster.gpu), Demand(concurrency=1))
+    price_ms = question.timing(Layout(16), 1).itl_s * 1e3
+    _, lines = told(text)
+    said = next(line for line in lines if line.startswith("TP=16:"))
+    assert number_in(said, r"TP=16: ([\d.]+) ms") == pytest.approx(price_ms, rel=0.01)

@@ -26,6 +26,15 @@ from tests.each import each
         ("Qwen 3 30B A3B Instruct 2507 on a DGX Spark", "qwen3-30b-a3b-2507", "gb10", 1, 1),
         ("Two DGX Sparks and gpt-oss-120b", "gpt-oss-120b", "gb10", 1, 2),
         ("Would Kimi-K3 fit on 16 B200?", "kimi-k3", "b200-sxm", 8, 2),
+        ("5090 x 2 Qwen3.5-27B fp8 tps", "qwen3.5-27b", "rtx-5090", 2, 1),
+        ("5090x2 with Qwen3.5-27B", "qwen3.5-27b", "rtx-5090", 2, 1),
+        ("why does a second A6000 make Llama 3.1 8B slower?", "llama-3.1-8b", "a6000", 2, 1),
+        ("tokens per second A100 Llama 3.1 8B", "llama-3.1-8b", "a100-80gb-sxm", 8, 1),
+        ("dual RTX 3090, Qwen2.5 14B", "qwen2.5-14b", "rtx-3090", 2, 1),
+        ("3 nodes each 4 A10G, Llama 3.1 70B", "llama-3.1-70b", "a10g", 4, 3),
+        ("2 servers with 8 H100 each, DeepSeek-V3", "deepseek-v3", "h100-sxm", 8, 2),
+        ("DGX Spark, gpt-oss-120b, TP=2", "gpt-oss-120b", "gb10", 1, 2),
+        ("DeepSeek-V3, TP=16 on H100", "deepseek-v3", "h100-sxm", 8, 2),
     ],
 )
 def test_a_machine_is_read_out_of_a_sentence(text, model, gpu, gpus, nodes):
@@ -39,9 +48,10 @@ def test_what_is_not_said_is_named_as_usual():
     assert read_question("Llama 3 8B on 4 A100").usual == ()
     sized = read_question("a 32B model on 4 A100")
     assert (sized.model_is, sized.usual) == ("size", ("model",))
-    near = read_question("Qwen3.8-27B on 4 A100")
+    near = read_question("Qwen4-27B on 4 A100")
     assert (near.model.key, near.model_is, near.usual) == ("qwen3.5-27b", "near", ("model",))
-    assert read_question("Mistral Large 3 on 8 H200").model.key.startswith("mistral")
+    assert read_question("Qwen3.8-27B on 4 A100").model_is == "said"
+    assert read_question("Mistral Large 3 on 8 H200").model.key == "mistral-large-3"
 
 
 @each(
@@ -59,11 +69,51 @@ def test_what_is_not_said_is_named_as_usual():
         ("--max-model-len 131072", "context_tokens", 131072),
         ("8192 tokens", "context_tokens", 8192),
         ("64 users", "at_once", 64),
+        ("64 usuarios", "at_once", 64),
+        ("32k de contexto", "context_tokens", 32768),
+        ("un prompt de 16k", "context_tokens", 16384 + 256),
+        ("TTFT for 8k prompt", "context_tokens", 8192 + 256),
         ("a 70B model", "context_tokens", None),
     ],
 )
 def test_sizes_widths_and_lengths_are_read(text, field, value):
     assert getattr(read_question(text), field) == value
+
+
+IN_SPANISH = {
+    "Seis A6000 y Llama 3.1 70B: ¿qué TP?": ("which_tp", "a6000", 6, 1),
+    "CodeLlama 13B en 4 A100: ¿por qué TP=4 no es más rápido que TP=2?": ("tp_slower", "a100-80gb-sxm", 4, 1),
+    "¿Cabe Llama 3.1 70B en 4 A100 con 32k de contexto?": ("fits_context", "a100-80gb-sxm", 4, 1),
+    "Llama 3.1 70B en dos nodos de 8 H100: ¿PP entre los nodos o TP?": ("pp_over_nodes", "h100-sxm", 8, 2),
+    "8 × B200, DeepSeek-V4-Flash: ¿TP=8 o DP=8?": ("tp_or_dp", "b200-sxm", 8, 1),
+    "TP=2 en dos RTX PRO 6000 se queda parado tras el init": ("hang_p2p", "rtx-pro-6000", 2, 1),
+    "¿Cuántas GPU necesito para Llama 3.1 405B en fp8?": ("how_many_gpus", "h100-sxm", 8, 1),
+    "¿Cuántos usuarios caben a la vez en 8 H100 con 8k de contexto?": ("users", "h100-sxm", 8, 1),
+    "¿Cuánto ocupa la caché KV por token de Qwen3-32B?": ("kv_tokens", "h100-sxm", 8, 1),
+    "¿Por qué no puedo usar TP=3 con Llama 3 8B?": ("heads", "h100-sxm", 8, 1),
+    "¿Conviene TP entre dos nodos con 10 GbE?": ("tp_over_nodes", "h100-sxm", 8, 2),
+    "¿Hace falta NVLink para TP=2 en dos 3090?": ("need_nvlink", "rtx-3090", 2, 1),
+    "¿Cuántos tokens por segundo dará Llama 3.1 70B en 4 H100?": ("tokens_per_s", "h100-sxm", 4, 1),
+    "¿Por qué tarda tanto el primer token en 8 H100?": ("first_token", "h100-sxm", 8, 1),
+    "¿FP8 es más rápido que BF16 en 4 H100?": ("width_speed", "h100-sxm", 4, 1),
+    "TP=2 espera para siempre, NCCL usa la interfaz lo": ("hang_interface", "h100-sxm", 8, 1),
+    "vLLM se cuelga al arrancar con tensor-parallel-size 2": ("hang", "h100-sxm", 8, 1),
+    "¿Dos réplicas con TP=4 o una con TP=8?": ("replicas_or_tp", "h100-sxm", 8, 1),
+    "Se queda sin memoria al cargar Llama 3 70B en 2 A100": ("oom", "a100-80gb-sxm", 2, 1),
+}
+
+
+@each(("text", "told"), IN_SPANISH.items())
+def test_a_question_in_spanish_is_read_as_one_in_english(text, told):
+    asked = read_question(text)
+    assert (recognised(text)[0], asked.gpu.key, asked.gpus_per_node, asked.nodes) == told
+
+
+def test_the_speed_of_a_network_is_no_number_of_gpus():
+    """`two nodes with 10 GbE` are nodes of eight, as usual."""
+    assert read_question("TP over two nodes with 10 GbE").gpus_per_node == 8
+    assert read_question("dos nodos con 10 GbE").gpus_per_node == 8
+    assert read_question("two nodes with 4 GPUs and 10 GbE").gpus_per_node == 4
 
 
 @each(("text", "key"), [("10 GbE", "ethernet-10g"), ("over InfiniBand", "ib-ndr"), ("100 GbE", "ethernet-100g")])
@@ -76,6 +126,13 @@ def test_what_is_given_counts_before_what_the_text_says():
     assert (asked.model.key, asked.gpu.key, asked.gpus) == ("qwen3-32b", "h100-sxm", 2)
     with pytest.raises(UnknownNameError):
         read_question("anything", gpu="nobody")
+
+
+@each("text", ["gpt-oss-20b on RTX 4080 16GB", "two Radeon Pro W7900 and Qwen3-32B", "Arc B580: does it fit?"])
+def test_a_card_that_is_not_known_is_refused_with_its_nearest_and_no_other_is_planned(text):
+    with pytest.raises(UnknownNameError, match="nearest"):
+        read_question(text)
+    assert read_question(text, gpu="l4").gpu.key == "l4"
 
 
 QUESTIONS = {
@@ -93,6 +150,10 @@ QUESTIONS = {
     "does it fit with 32k context": "fits_context",
     "How much VRAM do I need for Llama 3.1 70B with 128k context?": "fits_context",
     "Does Llama 3.1 70B fit on two A100 80GB?": "fits",
+    "Can a single L4 serve Qwen3-4B with 32k context?": "fits_context",
+    "What is the max model len for gpt-oss-20b on one RTX 4090?": "fits_context",
+    "Why does adding a second A6000 over PCIe make Llama 3.1 8B slower?": "tp_slower",
+    "5090 x 2 Qwen3.5-27B fp8 tps": "tokens_per_s",
     "CUDA out of memory when loading Llama 3 70B on 2 A100": "oom",
     "how many H100s do I need for Llama 3.1 405B in fp8": "how_many_gpus",
     "How many concurrent users can 8 H100 serve with 8k context?": "users",

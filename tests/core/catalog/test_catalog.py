@@ -66,9 +66,9 @@ def test_a_name_that_is_no_model_is_refused_with_three_that_are(name):
 @pytest.mark.parametrize(
     ("name", "near"),
     [
-        ("Qwen/Qwen3.8-27B", "qwen3.5-27b"),
-        ("zai-org/GLM-5.3-Flash", "glm-5.2"),
-        ("mistralai/Mistral-Large-3-675B-Instruct-2512", "mistral-nemo-12b"),
+        ("Qwen/Qwen3.8-2.4T-A95B", "qwen3.5-122b-a10b"),
+        ("zai-org/GLM-5.3", "glm-5.2"),
+        ("mistralai/Mistral-Medium-3.5-128B", "mistral-nemo-12b"),
         ("meta-llama/Lama-3-8B", "llama-3-8b"),
     ],
 )
@@ -90,6 +90,10 @@ def test_a_model_of_no_row_is_told_the_nearest_of_its_makers(name, near):
         ("moonshotai/Kimi-K3", "kimi-k3"),
         ("Qwen/Qwen3-VL-30B-A3B-Instruct-FP8", "qwen3-vl-30b-a3b"),
         ("Qwen/Qwen3.5-9B", "qwen3.5-9b"),
+        ("Qwen/Qwen3.8-27B-FP8", "qwen3.5-27b"),
+        ("RedHatAI/GLM-5.3-Flash-NVFP4", "glm-5.3-flash"),
+        ("mistralai/Mistral-Large-3-675B-Instruct-2512-NVFP4", "mistral-large-3"),
+        ("stepfun-ai/Step-3.5-Flash-FP8", "step-3.5-flash"),
     ],
 )
 def test_a_dated_release_is_its_row_and_a_row_of_its_own_comes_first(name, key):

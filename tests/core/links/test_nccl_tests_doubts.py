@@ -125,7 +125,7 @@ def test_a_check_that_failed_is_a_headline_without_a_row_too():
     assert words(found.warnings)[0].startswith("this network corrupts data")
 
 
-@pytest.mark.parametrize("printed", ["2.62144e+07", "1e+06", "5"])
+@pytest.mark.parametrize("printed", ["2.62144e+07", "1e+06", "5", "inf", "nan"])
 def test_a_count_of_wrong_results_may_be_large(printed):
     """It is printed in six figures: 2.62144e+07 wrong elements are no rounding error."""
     lines = [*header(), *(row(n, model_us(n)) for n in sizes())]

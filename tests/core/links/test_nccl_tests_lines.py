@@ -130,6 +130,19 @@ def test_a_narrow_window_takes_nothing_from_a_row(width, unchecked):
     assert facts(narrow) == ("all_reduce", 8, 18, True)
 
 
+ATTENTION = "node0:99:101 [0] graph/xml.cc:12 NCCL ATTN failed: a value was not found, taking another"
+DIAGNOSIS = "node0:99 NCCL DIAG [OK] net bw: skipped (single host or no network transport)"
+
+
+@pytest.mark.parametrize("message", [ATTENTION, DIAGNOSIS, ATTENTION.replace("ATTN", "WARN")])
+def test_records_of_another_level_are_no_rows_and_no_failure_of_the_tests(message):
+    """NCCL 2.32 writes ATTN and DIAG beside INFO and WARN, behind a file and a line."""
+    busy = "\n".join(f"{line}\n{message}" for line in table().splitlines())
+    assert times(only(busy)) == times(only(table()))
+    if "WARN" not in message:
+        assert facts(only(busy)) == facts(only(table()))
+
+
 @pytest.mark.parametrize("glue", ["", " "])
 def test_a_message_inside_a_row_breaks_nothing(glue):
     """The tests print a row in pieces: a library's message may stand between any two, glued to a figure or not."""

@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 
 from core.catalog import MODELS, model
 from core.errors import IndivisibleError
+from core.models.checkpoint import as_served
 from core.models.kv_cache import kv_bytes_per_token, kv_bytes_per_token_per_rank
+from core.models.loaded_weights import rank_tensors
 from core.models.parameters import active_parameters, count_parameters, distinct_expert_fraction, total_parameters
+from core.models.weights import held_weight_bytes
 
 PUBLISHED = {
     "codellama-34b": 33_743_970_304,
@@ -151,3 +154,36 @@ def test_models_of_this_year_have_the_parameters_that_are_printed_of_them():
     assert round(total_parameters(model("kimi-k3")) / 1e12, 1) == 2.8
     for size in ("4b", "8b", "32b", "30b-a3b", "235b-a22b"):
         assert total_parameters(model(f"qwen3-vl-{size}")) == total_parameters(model(f"qwen3-{size}"))
+
+
+def test_a_flash_of_glm_has_the_parts_that_its_classes_print():
+    """GLM-5.3-Flash: 11 layers of latent attention with 117,442,560 parameters and an indexer of 7,471,872 each.
+
+    With its MTP layer and tower 321.3 billion (unslothai/llama.cpp pull 116), in FP8 305.81 GiB of safetensors.
+    Cached keys of the indexer are 118,272 bytes for 3,584 tokens: a key of 132 for four (vllm-project/vllm 53906,
+    logged in MiaAI-Lab/GLM-5.3-Flash-EXL3-2x-DGX-Sparks pull 94).
+    """
+    spec = model("glm-5.3-flash")
+    parts = {part.name: part.copies * part.size_bytes // 2 for part in rank_tensors(as_served(spec, "bf16"), 1)}
+    latent = sum(parts[name] for name in ("q down", "q up", "q norm", "kv down", "kv norm", "kv up", "o"))
+    assert latent == 11 * 117_442_560
+    assert sum(count for name, count in parts.items() if name.startswith("index ")) == 11 * 7_471_872
+    draft = (117_442_560 + 7_471_872) + 289 * 3 * 4096 * 2048 + 288 * 4096 + 2 * 4096 * 4096
+    tower = 0.55e9
+    assert (total_parameters(spec) + draft + tower) / 1e9 == pytest.approx(321.3, rel=1e-3)
+    assert held_weight_bytes(spec, "fp8") + draft + 2 * tower == pytest.approx(305.81 * 2**30, rel=2e-3)
+    assert kv_bytes_per_token(spec) == 11 * (512 * 2 + 118_272 / 3584)
+
+
+def test_mistral_s_largest_has_the_parameters_that_it_publishes():
+    """673 billion in the language model, 39 to 40 of them for a token (mistral.ai/news/mistral-3)."""
+    spec = model("mistral-large-3")
+    assert round(total_parameters(spec) / 1e9) == 673
+    assert round(active_parameters(spec) / 1e9) in (39, 40)
+
+
+def test_a_flash_of_step_has_the_parameters_that_it_publishes():
+    """196.81 billion in all and 11 for a token, the tables aside (its model card)."""
+    spec = model("step-3.5-flash")
+    assert total_parameters(spec) / 1e9 == pytest.approx(196.81, rel=1e-3)
+    assert (active_parameters(spec) - 2 * 128896 * 4096) / 1e9 == pytest.approx(11, rel=0.01)

@@ -9,12 +9,17 @@ import time
 
 import pytest
 
-from core.catalog import gpu
+from core.catalog import gpu, model
 from core.errors import OutOfRangeError, UnreadableTextError
-from core.placement.cluster import seen_cluster, usual_cluster
+from core.placement.cluster import more_tables, seen_cluster, usual_cluster
+from core.placement.demand import Demand
 from core.placement.layout import Layout
 from core.placement.pairing import engine_gpus, pairing
-from core.placement.topology import read_topology
+from core.placement.plan import Question
+from core.placement.planner import place
+from core.placement.rank_memory import measured_budget
+from core.placement.topology import kept_together, read_topology
+from core.placement.trace import grounds
 from runtime.prose import worded
 
 LEGEND = """
@@ -30,8 +35,8 @@ def table(ways: list[list[str]], nics: list[str] | None = None, nic_ways: list[l
     """A printed table of GPUs, and NICs after them."""
     names = [f"GPU{place}" for place in range(len(ways))]
     lines = ["\t" + gap.join([*names, *(nics or []), "CPU Affinity", "NUMA Affinity"])]
-    for place, row in enumerate(ways):
-        lines.append(gap.join([names[place], *row, *((nic_ways or [[]] * len(ways))[place]), "0-63", "0"]))
+    for at, row in enumerate(ways):
+        lines.append(gap.join([names[at], *row, *((nic_ways or [[]] * len(ways))[at]), "0-63", "0"]))
     return "\n".join(lines) + "\n" + LEGEND
 
 
@@ -406,3 +411,101 @@ def test_which_gpus_go_together_is_said_where_not_all_are_as_near():
     alike = read_topology(TWO_SOCKETS.replace("SYS", "PIX"))
     assert pairing(alike, Layout(2, 1, 2), gpu("l40s")) is None
     assert "HIP_VISIBLE_DEVICES" in worded(pairing(seen, Layout(2, 1, 2), gpu("mi300x")))
+
+
+def mixed(gpus: int, *ways: tuple[int, str]) -> str:
+    """A machine whose neighbours in twos, fours and so on are joined by these ways."""
+    return table(
+        [
+            ["X" if a == b else next(way for size, way in ways if a // size == b // size) for b in range(gpus)]
+            for a in range(gpus)
+        ]
+    )
+
+
+def test_a_group_is_priced_by_the_way_that_its_own_gpus_are_apart():
+    """Two behind a switch, four at a socket, eight over both: each larger group is slower, and the last crosses."""
+    cluster = usual_cluster(gpu("l40s"), 8)
+    seen = seen_cluster(cluster, read_topology(mixed(8, (2, "PIX"), (4, "NODE"), (8, "SYS"))))
+    whole = seen_cluster(cluster, read_topology(mixed(8, (8, "SYS"))))
+    assert [size for size, _ in seen.nearer] == [2, 4]
+    names = [seen.slowest_link(ranks).name for ranks in (2, 4, 8)]
+    assert [name.rpartition(" ")[2] for name in names] == ["x16", "NODE", "SYS"]
+    large = 16 * 2**20
+    assert seen.group(2).all_reduce_s(large) < 0.7 * whole.group(2).all_reduce_s(large)
+    assert seen.group(4).all_reduce_s(large) <= whole.group(4).all_reduce_s(large)  # 5.1 GB/s were timed of four
+    assert seen.group(8) == whole.group(8)
+    assert seen.hop(2, 0).name.endswith("NODE")
+    assert seen.hop(4, 0).name.endswith("SYS")
+    told = " ".join(
+        worded(one)
+        for one in grounds(place(Question(model("llama-3-8b"), seen, measured_budget(seen.gpu), Demand())))
+    )
+    assert "SYS among 8 GPUs, where they stand nearer PCIe 4 x16 among 2, PCIe 4 x16, NODE among 4." in told
+
+
+def test_bridged_pairs_meet_the_others_over_the_way_that_the_table_shows():
+    """Two bridges on two sockets: what leaves a pair crosses them."""
+    cluster = usual_cluster(gpu("a6000"), 4)
+    seen = seen_cluster(cluster, read_topology(mixed(4, (2, "NV4"), (4, "SYS"))))
+    assert (seen.domain, seen.nearer) == (2, ())
+    assert seen.slowest_link(2).family == "nvlink"
+    assert seen.slowest_link(4).name.endswith("SYS")
+
+
+def test_a_way_counts_by_its_smallest_group_and_fewer_gpus_take_the_nearest():
+    """Three at one socket and one at the other are no pairs. Of four in pairs, two are a pair."""
+    ways = [["X" if a == b else "PIX" if max(a, b) < 3 else "SYS" for b in range(4)] for a in range(4)]
+    cluster = usual_cluster(gpu("l40s"), 4)
+    assert seen_cluster(cluster, read_topology(table(ways))).nearer == ()
+    two = seen_cluster(cluster, read_topology(mixed(4, (2, "PIX"), (4, "SYS"))), 2)
+    assert (two.gpus, two.nearer, two.link.name) == (2, (), "PCIe 4 x16")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "kept"),
+    [((8,), 8), ((4, 4), 4), ((2, 1), 2), ((2, 2, 1), 2), ((2, 1, 1), 1), ((3, 1), 1), ((4, 4, 4), 4), ((1, 1), 1)],
+)
+def test_gpus_stay_together_where_each_engine_of_so_many_finds_a_group(sizes, kept):
+    assert kept_together(sizes) == kept
+
+
+def test_a_bridge_between_two_of_three_joins_the_one_pair_that_there_is():
+    """Two RTX 3090 with a bridge and a third beside them: TP=2 goes over the bridge."""
+    ways = [["X" if a == b else "NV4" if a + b == 1 else "PHB" for b in range(3)] for a in range(3)]
+    seen = seen_cluster(usual_cluster(gpu("rtx-3090"), 3), read_topology(table(ways)))
+    assert (seen.domain, seen.slowest_link(2).key) == (2, "nvlink-bridge")
+    assert seen.slowest_link(3).name.endswith("PHB")
+    told = [
+        worded(one)
+        for one in grounds(place(Question(model("llama-3-8b"), seen, measured_budget(seen.gpu), Demand())))
+    ]
+    assert "Links: NVLink bridge (A40, A6000, 3090) among 2 GPUs." in told
+
+
+def test_one_bridge_among_four_joins_no_more_than_the_bus_does():
+    """Of two engines of two GPUs one is apart: both are priced as the slower, and no link is named for one GPU."""
+    ways = [["X" if a == b else "NV4" if a + b == 1 else "PHB" for b in range(4)] for a in range(4)]
+    seen = seen_cluster(usual_cluster(gpu("rtx-3090"), 4), read_topology(table(ways)))
+    assert (seen.domain, seen.link.family, seen.link.name[-3:]) == (4, "pcie", "PHB")
+
+
+def test_a_text_of_several_machines_says_so():
+    """Output of two machines in one text: the plan is for one until both are asked for, never for unlike ones."""
+    eight, four = table(full(8, "NV18")), table(full(4, "SYS"))
+    alike = read_topology(f"node-a:\n{eight}\nnode-b:\n{eight}")
+    unlike = read_topology(f"{eight}\n{four}")
+    assert (alike.tables, unlike.tables, read_topology(eight).tables) == ((8, 8), (8, 4), (8,))
+    one, two = usual_cluster(gpu("h100-sxm"), 8), usual_cluster(gpu("h100-sxm"), 8, 2)
+    said = [more_tables(cluster, seen) for cluster in (one, two) for seen in (alike, unlike, read_topology(eight))]
+    assert [one and one.code for one in said] == [
+        "placement.more_tables",
+        "placement.unlike_tables",
+        None,
+        None,
+        "placement.unlike_tables",
+        None,
+    ]
+    assert worded(said[0]).startswith("The text holds 2 tables like this one, and the plan is for 1 machine with 8")
+    prefixed = "".join(f"gpu{host}: {line}\n" for host in range(4) for line in eight.splitlines())
+    assert read_topology(prefixed).tables == (8, 8, 8, 8)

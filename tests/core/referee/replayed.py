@@ -153,6 +153,10 @@ HELD: dict[str, Held] = {
     "strategy.remark": PLANS,
     "strategy.remark.part": GRADIENT,
     "strategy.remark.step": GRADIENT,
+    "two_way_tp.served": Held(
+        "core/placement/test_reached.py::test_a_server_reaches_what_the_planner_tells_and_less_than_the_lab_derives",
+        "the planner's own, which the clock replays",
+    ),
     "two_way_tp.bench.hosts": RECORDED,
     "two_way_tp.bench.note_width": WIDTH,
     "two_way_tp.bench.replicas": DUELS,

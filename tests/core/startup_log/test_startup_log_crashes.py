@@ -5,6 +5,8 @@ kernel and launchers print them: their sources, and issues of vllm-project/vllm,
 pytorch/pytorch.
 """
 
+import json
+
 import pytest
 
 from core.startup_log.reader import read_log
@@ -24,6 +26,7 @@ SERVES = (
     "(EngineCore pid=9) INFO 10-01 10:00:30 [kv_cache_utils.py:1147] GPU KV cache size: 65,536 tokens\n"
     "(APIServer pid=1) INFO:     Application startup complete.\n"
 )
+REQUEST = "ERROR:    Exception in ASGI application\nTraceback (most recent call last):\n"
 ERROR = "(EngineCore pid=9) ERROR 10-01 10:00:03 [core.py:1165] "
 
 
@@ -69,6 +72,14 @@ ERROR = "(EngineCore pid=9) ERROR 10-01 10:00:03 [core.py:1165] "
         (VLLM, "!!!!!!! Segfault encountered !!!!!!!\n  File \"<unknown>\", line 0, in f", 2, "!!!!!!! Segfault"),
         (VLLM, "Fatal Python error: Segmentation fault", 2, "Fatal Python error"),
         (VLLM, "Killed", 2, "Killed"),
+        (VLLM, "/entrypoint.sh: line 12:   345 Killed      vllm serve Qwen/Qwen3-8B", 2, "/entrypoint.sh"),
+        (VLLM, "[1]+  Killed                  python -m vllm.entrypoints.openai.api_server", 2, "[1]+  Killed"),
+        (VLLM, "zsh: killed     vllm serve Qwen/Qwen3-8B", 2, "zsh: killed"),
+        (VLLM + SERVES, "ERROR:    [Errno 98] error while attempting to bind: address already in use", 5,
+         "[Errno 98]"),
+        (VLLM + SERVES, f"{REQUEST}ValueError: x\nKilled", 8, "Killed"),
+        (VLLM + SERVES, f"{REQUEST}vllm.v1.engine.exceptions.EngineDeadError: EngineCore is gone", 7,
+         "vllm.v1.engine.exceptions.EngineDeadError"),
         (VLLM, "command terminated with exit code 137", 2, "command terminated"),
         (VLLM, "srun: error: node1: task 3: Exited with exit code 1", 2, "srun: error"),
         (VLLM, "AssertionError", 2, "AssertionError"),
@@ -93,6 +104,8 @@ def test_the_last_fatal_line_is_quoted_with_its_number(before, ends, line, quote
         "/usr/lib/python3/x.py:12: FutureWarning: The pynvml package is deprecated. Error: x",
         "h:1:2 [0] NCCL WARN NET/Plugin: Could not find: libnccl-net.so",
         "h:1:2 [0] NCCL INFO Call to bind failed: Error",
+        "h:1:2 [0] init.cc:12 NCCL ATTN CUDA error ignored: not supported here",
+        "h:1 NCCL DIAG [INFO] p2p: check returned nothing, Error: skipped",
         "Exception ignored in: <function X.__del__>",
         'Traceback (most recent call last):\n  File "x"\nKeyboardInterrupt',
         "[rank0]:[W1001 10:00:00 ProcessGroupNCCL.cpp:1479] Warning: destroy_process_group() was not called",
@@ -100,6 +113,9 @@ def test_the_last_fatal_line_is_quoted_with_its_number(before, ends, line, quote
         f"{ERROR}Error in preprocessing prompt inputs\nValueError: too long\n"
         "(APIServer pid=1) INFO 10-01 10:10:10 [loggers.py:1] Engine 000: Avg prompt throughput: 10.0 tokens/s",
         f"Killed\n{VLLM}{SERVES}",
+        f'{REQUEST}  File "x.py", line 3, in f\njinja2.exceptions.TemplateError: roles must alternate\n\n'
+        "During handling of the above exception, another exception occurred:\n\nValueError: roles",
+        f'{ERROR}Error in preprocessing\n{ERROR}ValueError: too long\nINFO:  1.2.3.4 - "POST /v1 HTTP/1.1" 400 Bad',
     ],
 )
 def test_what_an_engine_outlives_is_no_crash(after):
@@ -157,3 +173,17 @@ def test_a_service_that_crashed_is_not_hidden_by_one_that_serves():
 )  # fmt: skip
 def test_a_rule_explains_a_crash_that_it_knows(line, said):
     assert any(note.startswith(said) for note in notes(read_log(f"{VLLM}{ERROR}{line}\n")))
+
+
+def test_what_a_record_of_docker_says_is_read_and_quoted():
+    said = [VLLM.strip(), f"{ERROR}RuntimeError: CUDA error: uncorrectable ECC error encountered"]
+    records = "\n".join(json.dumps({"log": f"{one}\n", "stream": "stderr", "time": "t"}) for one in said)
+    crash = read_log(f"{records}\n").crash
+    assert crash is not None
+    assert crash.values["text"] == "RuntimeError: CUDA error: uncorrectable ECC error encountered"
+    assert read_log(f'{VLLM}{{"stream": 1, "log": 2}}\n{{"stream": not JSON\n').crash is None
+
+
+def test_tensorrt_llm_that_finds_no_room_ran_out_of_memory():
+    line = "[TRT-LLM] [RANK 1] [E] Failed: Executor creation failed due to insufficient GPU memory."
+    assert "out of memory" in notes(read_log(f"{TRT}{line}\n"))

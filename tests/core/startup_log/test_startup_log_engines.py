@@ -85,6 +85,33 @@ def test_tensorrt_llm_names_its_model_by_the_files_it_loads():
     ]
 
 
+SNAPSHOT = (
+    "/root/.cache/huggingface/hub/models--openai--gpt-oss-120b/snapshots/b5c939de8f754692c1647ca79fbf85e8c1e70f8a"
+)
+ARGUMENTS = (
+    "[TRT-LLM] [RANK 0] [I] LLM Args:\nmodel='openai/gpt-oss-120b' tokenizer=None skip_tokenizer_init=False"
+    " tensor_parallel_size=1 dtype='auto'"
+)
+
+
+@pytest.mark.parametrize(
+    "said", [SNAPSHOT, ARGUMENTS, f"Starting trtllm-serve for model x on port 8355...\n{SNAPSHOT}"]
+)
+def test_tensorrt_llm_names_its_model_by_a_folder_or_by_its_arguments(said):
+    """A start on a GB10 as posted, 73,728 bytes a token and 5.95 GiB for 86,720; its arguments are printed last."""
+    sizes = (
+        "available KV cache memory when calculating max tokens: 5.95 GiB, fraction is set 0.9, kv size is 73728."
+        " device total memory 119.70 GiB\n"
+        "[TensorRT-LLM][INFO] [MemUsageChange] Allocated 5.95 GiB for max tokens in paged KV cache (86720)."
+    )
+    head = "[TensorRT-LLM] TensorRT-LLM version: 1.1.0rc3\n"
+    text = f"{head}{sizes}\n{said}" if said == ARGUMENTS else f"{head}{said}\n{sizes}"
+    report = read_log(text)
+    assert report.model is not None
+    assert report.model.key == "gpt-oss-120b"
+    assert told(report) == [("bytes_per_token", 73728, "ok"), ("kv_size_gib", 5.95, "ok")]
+
+
 @pytest.mark.parametrize(
     "said",
     ["--kt-weight-path /mnt/experts", "--cpu-offload-gb 40", "server_args=ServerArgs(kt_weight_path='/mnt')"],

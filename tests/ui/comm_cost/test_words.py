@@ -62,7 +62,7 @@ def test_every_sentence_of_the_page_is_filled_and_agrees(scenario, phase, napkin
 @pytest.mark.parametrize(
     ("scenario", "told"),
     [
-        (Scenario(), "This counts all weights. Of the embedding table"),
+        (Scenario(), "Of the embedding table a step reads only one row"),
         (Scenario(model="mixtral-8x7b"), "only the experts that some token is routed to: 25% of them"),
         (Scenario(batch=512), "8.223 TFLOP of arithmetic ÷ 312 TFLOP/s = 26.4 ms"),
     ],

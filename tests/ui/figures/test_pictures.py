@@ -12,7 +12,7 @@ from ui.sharding_math.pictures import CutLayers
 from ui.start_here.pictures import Boxes, Drain, Message, Pass
 from ui.strategy.pictures import Memory
 from ui.theme import DARK, LIGHT, Look
-from ui.two_way_tp.pictures import LETTERS, Typed
+from ui.two_way_tp.pictures import LETTERS, PLAYED, Typed
 
 PICTURES = {
     "drain": (Drain("15 GB", "read"), 40, 12, 7.4),
@@ -49,7 +49,7 @@ def test_the_slider_draws_what_the_server_would_draw_for_its_number(name):
 def test_a_picture_knows_the_truth_only_once_it_is_revealed(name):
     picture, high, guess, truth = PICTURES[name]
     before = prediction_line(guess, None, LOOKS[0], high=high, unit="", slider="a_guess", picture=picture)
-    assert "in truth" not in svg(name, guess)
+    assert "answer:" not in svg(name, guess)
     assert svg(name, guess, truth) != svg(name, guess)
     assert truth not in [row.get("said") for row in before.to_dict()["datasets"]["rows"]]
 
@@ -70,3 +70,17 @@ def test_in_one_time_two_processes_type_their_share_of_the_letters(percent):
     letters = re.findall(r">(\w)</text>", vl_convert.vegalite_to_svg({**line, "width": 800}))
     assert letters.count("a") == 2
     assert len([letter for letter in letters if letter.isalpha()]) == LETTERS + LETTERS * percent // 100
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_while_letters_are_played_only_those_are_there_that_are_typed_by_then(look):
+    """Of 20 letters of one process 5 are done after a quarter of the time, and 1 at a fifth of the pace."""
+    picture = Typed("abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrst", "", "", "", 6.0)
+    line = prediction_line(20, None, look, high=200, unit="", picture=picture).to_dict()
+
+    def letters(played):
+        param = next(param for param in line["params"] if param["name"] == PLAYED)
+        param["value"] = played
+        return len(re.findall(r">[a-z]</text>", vl_convert.vegalite_to_svg({**line, "width": 600})))
+
+    assert [letters(played) for played in ("0", "0.25", "1", "")] == [0, 5 + 1, LETTERS + 4, LETTERS + 4]

@@ -11,7 +11,16 @@ import pytest
 from runtime import content
 from runtime.prose import written
 from runtime.quantities import significant
-from ui.players import block_stepper, journey_player, kit, puzzle_player, race_player, ring_player, schedule_player
+from ui.players import (
+    block_stepper,
+    journey_player,
+    kit,
+    pace_player,
+    puzzle_player,
+    race_player,
+    ring_player,
+    schedule_player,
+)
 
 PLAYERS = {
     "stepper": block_stepper,
@@ -20,6 +29,7 @@ PLAYERS = {
     "journey": journey_player,
     "race": race_player,
     "puzzle": puzzle_player,
+    "pace": pace_player,
 }
 
 CONTROLS = {"play", "pause", "back", "on", "save"}
@@ -30,10 +40,11 @@ WITHOUT = {
     "stepper": {"slider", "keys"},
     "schedule": {"keys"},
     "journey": {"slow"},
+    "pace": {"save", "slider", "keys"},
     "puzzle": {"play", "pause", "back", "on", "save", "slider", "speed", "keys"},
 }
-"""What is named and a player has not: the stepper has a track of steps, the journey's ring no slow rank, and the
-puzzles no clock. Only what is one SVG has a text for its keys."""
+"""What is named and a player has not: the stepper has a track of steps, the journey's ring no slow rank, the
+puzzles no clock, and what is typed is the figure's to save. Only what is one SVG has a text for its keys."""
 
 
 @pytest.mark.skipif(which("node") is None, reason="node is not installed")
@@ -90,7 +101,7 @@ def test_every_word_a_script_asks_for_is_there_and_none_is_idle(name):
 
 def test_buttons_without_a_visible_word_are_named():
     for name in PLAYERS.keys() - {"puzzle"}:
-        assert all(kit.words(name)[button] for button in ("back", "on", "save"))
+        assert all(kit.words(name)[button] for button in {"back", "on", "save"} - WITHOUT.get(name, set()))
 
 
 def test_each_player_gets_its_own_words_only():

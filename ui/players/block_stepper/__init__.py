@@ -46,12 +46,14 @@ def block_stepper(
     start: int = 0,
     controls: bool = True,
     param: str = "",
+    unnamed: bool = False,
 ) -> None:
     """Show a board, at rest at step `start`; a negative one counts from the end.
 
     Of several `views` of one computation, widest first, the first that fits its place is drawn. Without
     `controls` it is a still picture. `present` draws for a projector. The step is kept in the address under
-    `param`, by its key; nothing is sent for it. `name` is its file's, where that is not its key.
+    `param`, by its key; nothing is sent for it. `name` is its file's, where that is not its key. `unnamed` leaves
+    out the rows' names on a wall too narrow for them, where another board beside it has them.
     """
     data = {
         "views": [{**vars(view), "notes": list(map(vars, view.notes))} for view in views],
@@ -61,5 +63,6 @@ def block_stepper(
         "controls": controls,
         "words": kit.words("stepper"),
         "param": param,
+        "unnamed": unnamed,
     }
     _stepper(key=key, data=data)

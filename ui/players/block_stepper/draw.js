@@ -49,6 +49,7 @@ function drawRanks(board, plan, colours, words, add) {
 // Name in the serif and shape in code: in the gutter, or above the row where there is none.
 function drawLabels(row, plan, add) {
   const beside = plan.left > 0;
+  if (plan.size.unnamed) return;
   if (row.kind === 'bar' && !beside) return;
   const stands = isDense(row) && plan.size.denseBeside;
   const at = (step) => {

@@ -11,6 +11,9 @@ const SIZES = {
   presentTightest: { cw: 92, minCw: 64, ch: 23, text: 24, small: 24, gutter: 330, minGap: 16, head: 26, bar: 28, name: 26, code: 24, under: 26, oneLine: true, spread: 0.08 },
   presentStill: { cw: 92, minCw: 56, ch: 38, text: 26, small: 24, gutter: 215, minGap: 16, head: 42, bar: 48, name: 28, code: 24, under: 30, nameOnly: true, spread: 0.62 },
   presentStillTight: { cw: 92, minCw: 56, ch: 26, text: 24, small: 24, gutter: 215, minGap: 16, head: 34, bar: 32, name: 26, code: 24, under: 26, nameOnly: true, spread: 0.17 },
+  presentPair: { cw: 92, minCw: 54, ch: 31, text: 24, small: 24, gutter: 128, minGap: 9, head: 36, bar: 36, name: 24, code: 24, under: 28, nameOnly: true, spread: 0.3 },
+  presentPairTight: { cw: 92, minCw: 54, ch: 27, text: 24, small: 24, gutter: 128, minGap: 9, head: 34, bar: 32, name: 24, code: 24, under: 27, nameOnly: true, spread: 0.2 },
+  presentPairTightest: { cw: 92, minCw: 54, ch: 24, text: 24, small: 24, gutter: 128, minGap: 9, head: 28, bar: 27, name: 24, code: 24, under: 26, nameOnly: true, spread: 0.06 },
   phone: { cw: 44, minCw: 38, ch: 30, touch: 44, text: 15, small: 14, gutter: 0, minGap: 3, head: 34, bar: 46, name: 16, code: 13.5, under: 21 },
 };
 SIZES.presentBeside = { ...SIZES.presentTightest, denseBeside: true }; // the dense result in a column of its own
@@ -20,13 +23,14 @@ const LOW_WALL = 900, SHARES = { beside: 0.54, alone: 0.62, underControls: 0.54 
 const TALLEST = 620; // of a figure on a laptop, so that its controls stand above the fold
 
 // The sizes to try, best first. A longer story is drawn smaller; on a projector with a row's name and shape on one line.
-function sizesFor(board, width, present) {
+function sizesFor(board, width, present, unnamed) {
   if (present && width > 1000) {
     const first = isLong(board) ? SIZES.presentLong : SIZES.present;
     const all = [first, SIZES.presentTight, SIZES.presentTighter, SIZES.presentTightest, SIZES.presentBeside];
     return all.filter(({ denseBeside }) => !denseBeside || board.rows.some(isDense));
   }
   if (present && width > 700) return [SIZES.presentStill, SIZES.presentStillTight];
+  if (present) return [SIZES.presentPair, SIZES.presentPairTight, SIZES.presentPairTightest].map((size) => (unnamed ? { ...size, gutter: 0, unnamed } : size));
   if (width < 480) return [SIZES.phone];
   return [isLong(board) ? SIZES.long : SIZES.laptop, SIZES.tall];
 }
@@ -56,9 +60,9 @@ function leastWidth(board, size) {
 }
 
 // The first view that fits, and on a projector leaves room below; or the last one, in a box that scrolls sideways.
-function fittingView(views, width, present, played) {
-  const fits = ({ board }) => leastWidth(board, sizesFor(board, width, present)[0]) <= width;
-  return views.find((view) => fits(view) && isLow(layOut(view.board, width, present, played), present, played)) ?? views[views.length - 1];
+function fittingView(views, width, present, played, unnamed) {
+  const fits = ({ board }) => leastWidth(board, sizesFor(board, width, present, unnamed)[0]) <= width;
+  return views.find((view) => fits(view) && isLow(layOut(view.board, width, present, played, unnamed), present, played)) ?? views[views.length - 1];
 }
 
 // A narrow figure on a projector stands beside another, over a reading; one that is played, on a low one, with what is asked.
@@ -68,8 +72,8 @@ function isLow(plan, present, played) {
   return plan.height <= wallHeight() * SHARES[stands];
 }
 
-function layOut(board, available, present, played) {
-  const plans = sizesFor(board, available, present).map((size) => layOutAt(board, available, present, size))
+function layOut(board, available, present, played, unnamed) {
+  const plans = sizesFor(board, available, present, unnamed).map((size) => layOutAt(board, available, present, size))
     .filter((plan) => !plan.size.denseBeside || board.rows.every((row) => row.kind !== 'bar' || barWidth(row, plan.size) <= plan.field - 12));
   return plans.find((plan) => isLow(plan, present, played)) ?? plans[plans.length - 1];
 }
@@ -106,14 +110,17 @@ function lower(stacked, by) {
   if (by > 0) stacked.tops.forEach((top) => { top.y += by; });
 }
 
+// Rows without a gutter have their labels above them, but not where their names stand beside another board of the same rows.
+const hasLabelsAbove = (size) => !size.gutter && !size.unnamed;
+
 // What labels take between two rows where they stand above them.
 function labelRoom(plan) {
-  return plan.size.gutter ? 0 : LABEL_ABOVE - 4;
+  return hasLabelsAbove(plan.size) ? LABEL_ABOVE - 4 : 0;
 }
 
 function stack(rows, size, spread, isWhole, first) {
   const tops = new Map();
-  const labels = size.gutter ? 0 : LABEL_ABOVE;
+  const labels = hasLabelsAbove(size) ? LABEL_ABOVE : 0;
   let y = first;
   let previous = null;
   for (const row of rows) {

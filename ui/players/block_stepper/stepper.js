@@ -33,14 +33,14 @@ class Stepper extends Player {
   }
 
   layOut(width) {
-    const { views, present, controls } = this.model;
+    const { views, present, controls, unnamed } = this.model;
     const before = this.board;
     this.figure.dataset.beside = !present && controls && width > 1000;
     const room = (this.stage.clientWidth || width) - 6;
-    this.view = fittingView(views, room, present, controls);
+    this.view = fittingView(views, room, present, controls, unnamed);
     this.board = this.view.board;
     if (before !== this.board) this.followed = this.board.follow;
-    this.plan = layOut(this.board, room, present, controls);
+    this.plan = layOut(this.board, room, present, controls, unnamed);
     this.figure.dataset.dark = this.theme.dark;
     const { root, parts } = drawBoard(this.board, this.plan, this.theme, this.model.words);
     Object.assign(this, { parts, shown: null });

@@ -70,9 +70,10 @@ function paintFollowed(pen, model, layout, style, index, spans, tick, upTo) {
 
 function paintMarks(pen, model, layout, style) {
   model.grids.forEach((grid, index) => {
-    for (const [rank, tick] of grid.wrong) {
+    for (const [place, [rank, tick]] of grid.wrong.entries()) {
       const [x, y] = [layout.x(tick), layout.y(index, rank)];
-      pen.rect(x + 1.5, y + 1.5, Math.max(layout.cell - 3, 1), layout.row - 3, { stroke: style.off, line: layout.small ? 1.5 : 2.5, radius: 2 });
+      const heavy = place ? {} : layout.small ? { fill: style.off } : { line: model.present ? 7 : 5 }; // the first is named in words
+      pen.rect(x + 1.5, y + 1.5, Math.max(layout.cell - 3, 1), layout.row - 3, { stroke: style.off, line: layout.small ? 1.5 : 2.5, radius: 2, ...heavy });
       if (!layout.small && layout.cell >= 40) paintCross(pen, style.off, x + layout.cell - 11, y + 10, 4);
     }
     for (const mark of grid.marks) if (!isListed(mark, layout)) paintNote(pen, model, layout, style, mark, layout.x(mark.tick), layout.y(index, mark.rank));

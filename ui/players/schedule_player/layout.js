@@ -8,6 +8,7 @@ const SIZES = {
 const SCROLL_BELOW = 22;
 const SCROLL_CELL = 34;
 const SCROLL_LIMIT = 48;
+const LOW = 900, UNCONTROLLED = 52; // a wall lower than this; what its rows may take more of where there is nothing to press
 
 function layOut(model, width) {
   const size = SIZES[model.present ? 'present' : width < 600 ? 'phone' : 'laptop'];
@@ -19,10 +20,12 @@ function layOut(model, width) {
   const ranks = model.grids.reduce((sum, grid) => sum + grid.ranks, 0);
   const tallest = (cell * model.narrowest < 24 ? size.row * 0.75 : size.row) * (model.present && model.controls ? 0.9 : 1);
   const strip = model.mostHeld ? 0.36 : 0; // of a row's pitch; on a projector there is no room to add it to
-  const rows = model.present ? (titled ? 0.82 : 1) * onWall() : size.rows * (strip ? 1.15 : 1);
+  const isLow = model.present && wallHeight() < LOW;
+  const free = isLow && !model.controls ? UNCONTROLLED : 0;
+  const rows = model.present ? (titled ? 0.82 : 1) * onWall() + free : size.rows * (strip ? 1.15 : 1);
   const pitch = Math.max(4, Math.floor(Math.min(rows / ranks, tallest / (model.present ? 1 : 1 - strip))));
   const row = Math.max(4, Math.round(pitch * (1 - strip)));
-  const titleHeight = titled ? size.label * 2 : 0;
+  const titleHeight = titled ? size.label * (isLow ? 1.5 : 2) : 0;
   const titles = model.grids.map(({ title }) => Math.min(room, (title ?? '').length * size.label * 0.56));
   const tops = [];
   let y = size.top;

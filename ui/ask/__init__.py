@@ -1,0 +1,1 @@
+"""Ask: what it asks, reads and says."""
