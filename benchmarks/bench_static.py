@@ -3,7 +3,8 @@
 python -m benchmarks.bench_static [--site dist] [--visits 3]
 
 The folder is served here, on localhost, each visit with an empty profile and then once more with what it kept.
-Bytes are the files as gzip would send them. Run it on a machine at rest: it measures the processor above all.
+Bytes are the files as gzip would send them. Run it on a machine at rest: it measures the processor above all. Where
+other work shares it, read the ratios: before each visit Pyodide is started alone, from the same folder.
 """
 
 import argparse
@@ -27,6 +28,16 @@ from playwright.sync_api import sync_playwright
 
 PRESSED = "comm_cost/?bill_scene=bench&lang=en"
 PATIENCE_MS = 300_000
+COMPARED = ("first page alive", "a lab by its address, first figure", "second visit alive")
+BARE = """(url) => new Promise((done, failed) => {
+  const program = `importScripts('${url}pyodide/pyodide.js');
+    const began = performance.now();
+    loadPyodide({ indexURL: '${url}pyodide/' })
+      .then((python) => { python.runPython('1'); postMessage(performance.now() - began); })`;
+  const worker = new Worker(URL.createObjectURL(new Blob([program])));
+  worker.onmessage = ({ data }) => done(data / 1e3);
+  worker.onerror = ({ message }) => failed(new Error(message));
+})"""
 
 
 class Counted(SimpleHTTPRequestHandler):
@@ -77,13 +88,24 @@ def visits(site: Path, count: int) -> Iterator[dict[str, float]]:
     url = f"http://127.0.0.1:{server.server_port}/"
     with sync_playwright() as playwright:
         for _ in range(count):
+            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            bare_s = started_bare(browser.new_page(), url)
+            browser.close()
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
                 context = playwright.chromium.launch_persistent_context(
                     profile, executable_path=chromium, args=["--no-sandbox"]
                 )
-                yield dict(measured(context.new_page(), url, site))
+                figures = dict(measured(context.new_page(), url, site))
+                shares = {f"{name}, in starts of Pyodide": figures[f"{name}, s"] / bare_s for name in COMPARED}
+                yield {"Pyodide alone, s": bare_s, **figures, **shares}
                 context.close()
     server.shutdown()
+
+
+def started_bare(page: Any, url: str) -> float:
+    """Seconds that Pyodide takes alone, in a worker of a page with nothing else."""
+    page.goto(f"{url}parts.json")
+    return float(page.evaluate(BARE, url))
 
 
 def measured(page: Any, url: str, site: Path) -> Iterator[tuple[str, float]]:
@@ -149,7 +171,7 @@ def main() -> None:
     print(subprocess.run(["uptime"], capture_output=True, text=True, check=False).stdout.strip())
     for name in rows[0]:
         values = sorted(row[name] for row in rows)
-        print(f"{name:<40} {median(values):8.1f}   {values[0]:.1f} to {values[-1]:.1f}")
+        print(f"{name:<56} {median(values):8.1f}   {values[0]:.1f} to {values[-1]:.1f}")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -49,14 +51,18 @@ class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_): ...
 
 
-@pytest.fixture(scope="session")
-def folder(site, tmp_path_factory):
-    """Its address, from a plain server of files, under a prefix."""
-    top = tmp_path_factory.mktemp("served")
+def _serve(site, top):
     (top / "course").symlink_to(site.resolve())
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(top)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/course/"
+    return server, f"http://127.0.0.1:{server.server_port}/course/"
+
+
+@pytest.fixture(scope="session")
+def folder(site, tmp_path_factory):
+    """Its address, from a plain server of files, under a prefix."""
+    server, address = _serve(site, tmp_path_factory.mktemp("served"))
+    yield address
     server.shutdown()
 
 
@@ -72,6 +78,26 @@ def chromium(launcher):
 @pytest.fixture
 def page(chromium, folder):
     """A page with nothing kept. No other host may have been asked, nor anything have failed in the console."""
+    with _opened(chromium, folder) as opened:
+        yield opened
+
+
+@pytest.fixture
+def page_left_alone(chromium, site, tmp_path):
+    """Such a page, and what takes its host away for good: from then on nothing answers at its address."""
+    server, address = _serve(site, tmp_path)
+
+    def leave():
+        server.shutdown()
+        server.server_close()
+
+    with _opened(chromium, address) as opened:
+        yield opened, leave
+    leave()
+
+
+@contextmanager
+def _opened(chromium, folder) -> Iterator:
     strangers, errors = [], []
     opened = chromium.new_page(base_url=folder, reduced_motion="reduce")
     opened.set_default_timeout(PATIENCE_MS)

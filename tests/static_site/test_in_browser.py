@@ -3,6 +3,7 @@
 import hashlib
 import random
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -80,8 +81,17 @@ def _first_difference(here, there):
     return next(((one, other) for one, other in zip(here, there, strict=False) if one != other), "lengths")
 
 
-def test_a_learner_solves_a_lab_and_comes_back(page):
-    """Fail task 2, read why, mend it, see the whole picture, and have all of it after a reload."""
+KEPT = """async () => {
+  const { files } = await (await fetch(new URL('parts.json', window.shardlab_base))).json();
+  const kept = await Promise.all(files.map((name) => caches.match(new URL(name, window.shardlab_base))));
+  return kept.every(Boolean);
+}"""
+"""Whether the service worker has all that a visit needs."""
+
+
+def test_a_learner_solves_a_lab_and_comes_back_without_a_network(page_left_alone):
+    """Fail task 2, read why, mend it, see the whole picture, and have all of it after a reload, the host gone."""
+    page, leave = page_left_alone
     page.goto("sharding_math/?shard_scene=build&lang=en")
     solution = _file("solution")
     _write(page, solution + SENDS_NOTHING)
@@ -97,6 +107,10 @@ def test_a_learner_solves_a_lab_and_comes_back(page):
     line = page.locator(".solve .receipt code").inner_text()
     assert read_receipt(line) == Receipt("lab-01", (1, 2, 3, 4), 4, hashlib.sha256(solution.encode()).hexdigest())
     page.locator("figure.player").first.wait_for()
+    page.wait_for_function(KEPT, polling=500)
+    leave()
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(page.url)
     page.reload()
     _run(page, "All 4 tasks pass.")
     assert page.locator(".solve .receipt code").inner_text() == line
