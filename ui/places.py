@@ -38,10 +38,12 @@ PLACES: Mapping[str, str] = {
     "scenario_done": "the button that closes it; Escape presses it",
     "scenario_panel": "the scenario's fields",
     "scene_": "what the open scene holds; on a wall it is laid out over screens",
+    "sides": "two boards that stand side by side on a low wall too",
     "speak_": "the button that changes the language, in the bar",
     "scenes_": "the names of a page's scenes, in one line",
     "split_": "a figure and its margin: one under the other on a low wall",
     "tools": "the tools, on the overview",
+    "typed": "the field in which a prediction is typed, with its unit",
     "unseen_": "mounted and not shown",
     "verdict_": "a sign and what it says",
 }

@@ -92,7 +92,7 @@ def test_only_pages_that_say_their_error_reach_the_fitted_constants():
         reach |= more
         more = {name for name, taken in core.items() if reach & taken} - reach
     told = {path.relative_to(ROOT / "ui").parts[0] for path in in_room("ui") if reach & _taken(path)}
-    assert told == {"beside.py", "comm_cost", "placement", "strategy", "tested.py"}
+    assert told == {"ask", "beside.py", "comm_cost", "placement", "strategy", "tested.py", "two_way_tp"}
     for name in told - {"beside.py", "tested.py"}:
         rooms = [*(ROOT / "ui" / name).glob("*.py"), *(ROOT / "pages").glob(f"*_{name}.py")]
         assert any("tested.beside" in path.read_text(encoding="utf-8") for path in rooms), name
