@@ -198,7 +198,7 @@ def changed(folder, **config):
     [
         ({"model_type": "mamba"}, "model_type=mamba is not of a shape that a run can load; use one of llama"),
         ({"model_type": "mixtral"}, "model_type=mixtral"),
-        ({"quantization_config": {"quant_method": "awq"}}, "quantised weights cannot be loaded"),
+        ({"quantization_config": {"quant_method": "awq"}}, "quantized weights cannot be loaded"),
         ({"use_sliding_window": True}, "attention over a window"),
         ({"hidden_act": "gelu"}, "hidden_act=gelu is not silu"),
         ({"rope_scaling": {"rope_type": "yarn"}}, "rope_type=yarn is not written here"),

@@ -13,6 +13,14 @@ from ui.two_way_tp import live_run
 LINES = ('{"event": "start"}', '{"event": "prompt", "number": 3, "of": 10}')
 
 
+ENDED = {
+    "silent": remark("errors.run.silent", silence=90),
+    "overran": remark("errors.run.overran", wall=300),
+    "failed": remark("errors.run.launcher_ended", signal="SIGKILL"),
+}
+"""What the runtime says of a run that gave no result, by how it ended."""
+
+
 class EndedRun:
     """A run that prints some lines and ends; or breaks while it is watched."""
 
@@ -20,7 +28,7 @@ class EndedRun:
 
     def __init__(self, status: str, lines=LINES, result: str | None = None) -> None:
         self.status, self.lines, self.result = status, lines, result
-        self.ended = None if status == "done" else remark("errors.run.failed", error=status)
+        self.ended = ENDED.get(status)
         self.outcome = None
 
     def __enter__(self):
