@@ -31,7 +31,9 @@ OURS = (
     ),
     *(SETTINGS, "static_site/browser"),
 )
-LEFT_OUT = re.compile(r"__pycache__|^data/checkpoints/|^data/served_planners\.json$|^experiments/.*\.png$|^ui/server\.py|^labs/.*/README")
+LEFT_OUT = re.compile(
+    r"__pycache__|^data/(checkpoints/|served_planners\.json$)|^experiments/.*\.png$|^ui/server\.py|^labs/.*/README"
+)
 NOT_IMPORTED = {
     "streamlit": r"^streamlit/(\.agents|hello|testing|static)/|\.pyi$",
     "tzdata": r"^tzdata/zoneinfo/(?!UTC|__init__)",
