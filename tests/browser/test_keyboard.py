@@ -232,6 +232,13 @@ def views(page, go, times: int) -> list[str]:
     return found[1:]
 
 
+WRITTEN_APART = """async (addresses) => {
+  for (const address of addresses) {
+    history.pushState({}, '', address);
+    await new Promise((go) => setTimeout(go));
+  }
+}"""
+"""Each in a task of its own, as Streamlit writes them, however slow the machine that asks."""
 SLOWER = """() => {
     const send = WebSocket.prototype.send;
     WebSocket.prototype.send = function (...data) { setTimeout(() => send.apply(this, data), 1000); };
@@ -271,8 +278,7 @@ def test_each_view_is_one_entry_of_the_history_and_back_and_forward_bring_it(app
     ):
         page.keyboard.press("Shift")
         length = page.evaluate("history.length")
-        for write in writes:
-            page.evaluate("address => history.pushState({}, '', address)", f"/{write}")
+        page.evaluate(WRITTEN_APART, [f"/{write}" for write in writes])
         assert page.evaluate("history.length") == length + 1, f"{left} left in several writes"
 
 
