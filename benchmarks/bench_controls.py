@@ -20,7 +20,6 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from shutil import which
 from statistics import median
 from textwrap import fill
 
@@ -32,7 +31,7 @@ from benchmarks.bench_dom import AT_MOST, BARE_PAGE, HELD_MS, OPEN_SCENE, opened
 from benchmarks.bench_hall import BARE
 from benchmarks.pressed import AIM, NOTE, SINCE
 from benchmarks.served import served
-from scripts.settled import ASKED, FLAGS, PATIENCE_MS, settle
+from scripts.settled import ASKED, FLAGS, PATIENCE_MS, find_chromium, settle
 from ui.course.pages import OVERVIEW, PAGES, Entry
 
 AT_MOST_MS, REST_MS, AROUND, UNCOUNTED = 1500, 350, 12, 2
@@ -212,7 +211,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         (folder / "bare.py").write_text(BARE)
-        browser = playwright.chromium.launch(executable_path=which("chromium"), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         (folder / "another.py").write_text(ANOTHER)
         with (
             served(folder / "log") as shardlab,

@@ -17,7 +17,6 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from shutil import which
 from statistics import median
 
 import streamlit
@@ -26,7 +25,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from benchmarks.bench_hall import BARE
 from benchmarks.pressed import AIM, NOTE, SINCE
 from benchmarks.served import APP, served
-from scripts.settled import ASKED, FLAGS, PATIENCE_MS, settle
+from scripts.settled import ASKED, FLAGS, PATIENCE_MS, find_chromium, settle
 
 AT_MOST, IN_THE_MEDIAN = {"browser": 0.5, "server": 4.5}, 3.0
 """Times the bare page: of each press, and of those that run the script in the median."""
@@ -37,6 +36,7 @@ HELLO = Path(streamlit.__file__).parent / "hello" / "streamlit_app.py"
 
 ELEMENT = "figure => figure.closest('[data-testid=\"stElementContainer\"]') ?? figure"
 ANSWERED = "() => changed.figure || changed.words"
+AT_ITS_END = "slider => Number(slider.value) >= Number(slider.max)"
 CHART = '[data-testid="stVegaLiteChart"]'
 
 
@@ -113,7 +113,7 @@ def press(page: Page, one: Control, times: int) -> None:
         else:
             control = page.locator(one.control).first
             control.focus()
-            control.press("ArrowLeft" if number % 2 else "ArrowRight")
+            control.press("ArrowLeft" if number % 2 or control.evaluate(AT_ITS_END) else "ArrowRight")
         page.wait_for_function(ANSWERED)
         since = page.evaluate(SINCE)
         one.took_ms.append(min(since[sort] for sort in ("figure", "words") if since[sort]))
@@ -190,7 +190,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         (folder / "bare.py").write_text(BARE)
-        browser = playwright.chromium.launch(executable_path=which("chromium"), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         if asked.rounds:
             with served(folder / "log") as shardlab, served(folder / "bare.log", script=folder / "bare.py") as bare:
                 visits = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")

@@ -14,7 +14,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.served import start_server, stop_server
-from scripts.settled import FLAGS, settle
+from scripts.settled import FLAGS, find_chromium, settle
 
 QUERY = "pipe_scene=bench&pipe_figure=the_run&pipe_bench_p=64&pipe_bench_m=1024"
 SECONDS = 5
@@ -63,4 +63,4 @@ def main(chromium: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "/usr/bin/chromium")
+    main(sys.argv[1] if len(sys.argv) > 1 else find_chromium())

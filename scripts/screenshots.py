@@ -4,8 +4,6 @@ python -m scripts.screenshots [--out screenshots] [--only STEM] [--size laptop] 
 """
 
 import argparse
-import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -19,7 +17,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from runtime.files import ROOT
-from scripts.settled import FLAGS, picture, screens, visit
+from scripts.settled import FLAGS, find_chromium, picture, screens, visit
 from ui.course.pages import PAGES, entry
 
 SIZES = {"laptop": (1440, 900), "projector": (1920, 1080), "phone": (390, 844)}
@@ -89,7 +87,7 @@ def photograph(browser: Any, url: str, view: Shot, size: str, theme: str, out: P
 @contextmanager
 def browsing() -> Iterator[tuple[Any, str]]:
     """A browser, and the app's address. Ends the program where this machine has no browser."""
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    path = find_chromium()
     if path is None:
         print("no Chromium found; install it, or name it in CHROMIUM", file=sys.stderr)
         sys.exit(2)

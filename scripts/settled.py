@@ -1,6 +1,8 @@
 """When a page of the app has come to rest: what a picture of it waits for, and every browser test."""
 
+import os
 import re
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +16,9 @@ FLAGS = [
     "--disable-sync",
 ]
 """What Chromium is started with: no GPU, and nothing asked of any other host."""
+
+CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""The shell is the same Blink and V8 without a window's other processes: a sixth less to compute."""
 
 PATIENCE_MS = 180_000
 """How long a page is waited for: a machine that others use answers late, and that is no fault of the page."""
@@ -64,6 +69,11 @@ _HEIGHT = "Math.ceil(Math.max(innerHeight, document.querySelector('[data-testid=
 SCREEN = "document.documentElement.style.getPropertyValue('--screen')"
 """Which screen of how many a projected scene shows, as the foot says it: none where it has one."""
 _TRIES, _BETWEEN_MS = 40, 150
+
+
+def find_chromium() -> str | None:
+    """Return the path of the browser that this machine has, or that `CHROMIUM` names; None where there is none."""
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUMS)), None)
 
 
 def settle(page: Any, rest_ms: int = REST_MS) -> None:

@@ -2,7 +2,6 @@
 
 import functools
 import os
-import shutil
 import sys
 from itertools import chain, groupby
 from operator import itemgetter
@@ -10,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from scripts.settled import find_chromium
 
 settings.register_profile("shardlab", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=25)
@@ -22,17 +23,13 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 TORCH = Path(__file__).parent / "distributed"
 
 
-CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""The shell is the same Blink and V8 without a window's other processes: a sixth less to compute."""
-
-
 @pytest.fixture(scope="session")
 def launcher():
     """Playwright's launcher of Chromium, begun once a process, and the path of the one that is here.
 
     Skipped where there is none; failing, not skipped, in CI.
     """
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUMS)), None)
+    path = find_chromium()
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
