@@ -15,6 +15,7 @@ import streamlit as st
 from core.scenario import FIELD_NAMES, Scenario, query_name
 from runtime.prose import worded
 from ui.course.pages import Entry
+from ui.memory import memory
 from ui.prose import label as word
 from ui.question import Kind
 from ui.visit import Visit
@@ -31,11 +32,11 @@ _LEFT, _DRAWN, _PLAYED, _TOOK = "_left", "_drawn", "_played", "_took"
 
 def begin() -> None:
     """Read the address, at the beginning of a run of the app or of its open scene."""
-    st.session_state.pop(_TOOK, None)
-    if st.session_state.pop(_PRESSED, False) and _COPY in st.session_state:
+    memory().pop(_TOOK, None)
+    if memory().pop(_PRESSED, False) and _COPY in memory():
         return
     pairs = list(st.query_params.to_dict().items())[:MOST_NAMES]
-    st.session_state[_COPY] = {name: value[:LONGEST_VALUE] for name, value in pairs}
+    memory()[_COPY] = {name: value[:LONGEST_VALUE] for name, value in pairs}
 
 
 def open_visit(page: str) -> None:
@@ -44,30 +45,30 @@ def open_visit(page: str) -> None:
         return
     came = current()
     scenario, ignored = Scenario.from_query(came)
-    st.session_state[_OPENED] = page, dict(came), [worded(one) for one in ignored]
+    memory()[_OPENED] = page, dict(came), [worded(one) for one in ignored]
     _put({**{name: text for name, text in came.items() if name not in SCENARIO_NAMES}, **scenario.to_query()})
 
 
 def is_open() -> bool:
     """Return whether the visit has begun."""
-    return _OPENED in st.session_state
+    return _OPENED in memory()
 
 
 def current() -> Mapping[str, str]:
     """Return the address of this run."""
-    address: dict[str, str] = st.session_state.get(_COPY, {})
+    address: dict[str, str] = memory().get(_COPY, {})
     return address
 
 
 def write(values: Mapping[str, str | None]) -> None:
     """Put values into the address, None to take one out. For a control's callback."""
-    st.session_state[_PRESSED] = True
+    memory()[_PRESSED] = True
     put(values)
 
 
 def put(values: Mapping[str, str | None]) -> None:
     """Put values into the address in the midst of a run, which is not read anew."""
-    here, played = st.query_params.to_dict(), st.session_state.get(_PLAYED, frozenset())
+    here, played = st.query_params.to_dict(), memory().get(_PLAYED, frozenset())
     kept = {name: text for name, text in current().items() if name not in played}
     kept |= {name: here[name] for name in played if name in here}
     _put({name: text for name, text in {**kept, **values}.items() if text is not None})
@@ -75,16 +76,16 @@ def put(values: Mapping[str, str | None]) -> None:
 
 def let_browser_write(name: str) -> None:
     """Leave a name of the address to a player, which writes it in the browser without a run."""
-    st.session_state[_PLAYED] = st.session_state.get(_PLAYED, frozenset()) | {name}
+    memory()[_PLAYED] = memory().get(_PLAYED, frozenset()) | {name}
 
 
 def press() -> None:
     """Say that a press began the run that follows, which so keeps the visit's copy. For what writes nothing."""
-    st.session_state[_PRESSED] = True
+    memory()[_PRESSED] = True
 
 
 def _put(address: dict[str, str]) -> None:
-    st.session_state[_COPY] = address
+    memory()[_COPY] = address
     if st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
 
@@ -108,18 +109,18 @@ def shared() -> dict[str, str]:
 def leave(entry: Entry) -> None:
     """Keep what a page asks now, for who comes back to it by a button."""
     own = {name: text for name, text in current().items() if name.startswith(f"{entry.prefix}_")}
-    st.session_state.setdefault(_LEFT, {})[entry.stem] = own
+    memory().setdefault(_LEFT, {})[entry.stem] = own
 
 
 def of(entry: Entry, scene: str = "") -> dict[str, str]:
     """Return the address of another page: as it was left, with what all pages share, on a scene if one is named."""
-    left: dict[str, str] = st.session_state.get(_LEFT, {}).get(entry.stem, {})
+    left: dict[str, str] = memory().get(_LEFT, {}).get(entry.stem, {})
     return {**shared(), **left, **(entry.scene(scene) if scene else {})}
 
 
 def came_with(page: str) -> Mapping[str, str]:
     """Return the address that the visit began with, if it began on this page."""
-    opened, came, _ = st.session_state.get(_OPENED, ("", {}, []))
+    opened, came, _ = memory().get(_OPENED, ("", {}, []))
     return came if opened == page else {}
 
 
@@ -130,7 +131,7 @@ def remarks(
 
     None on another page than the one the visit began with. What `refused` names goes out of the address.
     """
-    opened, came, of_scenario = st.session_state.get(_OPENED, ("", {}, []))
+    opened, came, of_scenario = memory().get(_OPENED, ("", {}, []))
     if opened != page:
         return []
     said = refused(came)
@@ -157,7 +158,7 @@ def control(
     than before, for it then is a new widget to Streamlit. Its key is the name, unless that is on the page already.
     """
     key, looks = key or name, (kind.looks(stem), label)
-    drawn: dict[str, object] = st.session_state.setdefault(_DRAWN, {})
+    drawn: dict[str, object] = memory().setdefault(_DRAWN, {})
     if st.session_state.get(key) != value or drawn.get(key) != looks:
         st.session_state[key] = value
         drawn[key] = looks
@@ -165,7 +166,7 @@ def control(
 
 
 def _take(key: str, name: str, kind: Kind[Any], default: object, stem: str) -> None:
-    took: set[str] = st.session_state.setdefault(_TOOK, set())
+    took: set[str] = memory().setdefault(_TOOK, set())
     if key != name and name in took:  # its twin was pressed, and the browser had not yet heard of this one's value
         return
     took.add(name)

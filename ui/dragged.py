@@ -9,18 +9,28 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from core.scenario import LIMITS, Scenario, query_name
 from ui import address
+from ui.memory import memory
 from ui.prose import label as word
 from ui.question import Choice, QuestionField, label_of
+from ui.shortcuts import mounted
 
 LINK = re.compile(r"\[([^\[\]]*)\]\(drag:(\w+)\)")
-_OFFERED = "_dragged"
+_OFFERED, _KEY = "_dragged", "dragged"
 """What the open scene lets a visitor drag, by name in the address."""
+
+
+_hand = st.components.v2.component(
+    "shardlab_dragged",
+    html="<i></i>",
+    js=(Path(__file__).parent / "browser" / "dragged.js").read_text(encoding="utf-8"),
+)
 
 
 @dataclass(frozen=True)
@@ -35,7 +45,7 @@ class Dragged:
 
 def begin() -> None:
     """Offer nothing to be dragged yet, at the beginning of a run of a scene."""
-    st.session_state[_OFFERED] = {}
+    memory()[_OFFERED] = {}
 
 
 def marked(markdown: str, fields: Mapping[str, QuestionField], stem: str) -> str:
@@ -64,7 +74,7 @@ def _found(field: str, now: int, fields: Mapping[str, QuestionField], stem: str)
 
 def _slider(words: str, one: Dragged) -> str:
     """Return the number as a slider: a span, since a real one is never a part of its line."""
-    st.session_state.setdefault(_OFFERED, {})[one.name] = one
+    memory().setdefault(_OFFERED, {})[one.name] = one
     told: dict[str, Any] = {
         "class": "dragged",
         "role": "slider",
@@ -82,16 +92,22 @@ def _slider(words: str, one: Dragged) -> str:
     return f"<span {attributes}>{words}</span>"
 
 
-def hear() -> None:
-    """Take what the browser told the shell. For a callback."""
-    take(st.session_state.get("shell", {}).get("dragged"))
+def mount() -> None:
+    """Mount what hears the dragging, at the end of a run of a scene that offers any."""
+    if memory().get(_OFFERED):
+        with mounted("dragged"):
+            _hand(key=_KEY, on_dragged_change=_hear)
+
+
+def _hear() -> None:
+    take(st.session_state.get(_KEY, {}).get("dragged"))
 
 
 def take(told: object) -> None:
     """Write what a browser says was dragged into the address, as far as the open scene offers it."""
     address.press()
     name, value = (told.get(part) if isinstance(told, dict) else None for part in ("name", "value"))
-    offered: Mapping[object, Dragged] = st.session_state.get(_OFFERED, {})
+    offered: Mapping[object, Dragged] = memory().get(_OFFERED, {})
     one = offered.get(name) if isinstance(name, str) else None
     if one and type(value) is int and value in one.values:
         address.write({one.name: None if value == one.default else str(value)})

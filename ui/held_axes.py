@@ -5,6 +5,7 @@ import streamlit as st
 from ui import address
 from ui.figures.axes import Spec
 from ui.figures.held import axes_of, hold
+from ui.memory import memory
 from ui.prose import label
 from ui.shortcuts import mounted, shortcut
 
@@ -14,22 +15,22 @@ _HELD, _DRAWN = "_held_axes", "_figures_drawn"
 
 def are_held() -> bool:
     """Whether figures keep their axes."""
-    return _HELD in st.session_state
+    return _HELD in memory()
 
 
 def begin(scene: str) -> None:
     """A scene is drawn anew: its figures are known by their places, for a setting may name them otherwise."""
-    st.session_state[_DRAWN] = [scene]
+    memory()[_DRAWN] = [scene]
 
 
 def along(spec: Spec, key: str) -> Spec:
     """A chart along the axes that its place in the scene had when they were first held, or as it is."""
     if not are_held():
         return spec
-    known, (scene, *keys) = st.session_state[_HELD], st.session_state[_DRAWN]
+    known, (scene, *keys) = memory()[_HELD], memory()[_DRAWN]
     if key not in keys:
         keys.append(key)
-        st.session_state[_DRAWN] = [scene, *keys]
+        memory()[_DRAWN] = [scene, *keys]
     at = scene, keys.index(key)
     held = hold(spec, known.get(at, {}))
     known[at] = axes_of(held)
@@ -40,7 +41,7 @@ def span(player: str, now: float) -> float:
     """How long a player draws its axis of time: as long as `now`, or as it has been drawn while axes are held."""
     if not are_held():
         return now
-    known, (scene, *_) = st.session_state[_HELD], st.session_state[_DRAWN]
+    known, (scene, *_) = memory()[_HELD], memory()[_DRAWN]
     known[scene, player] = max(known.get((scene, player), now), now)
     return float(known[scene, player])
 
@@ -56,6 +57,6 @@ def button() -> None:
 def _turn(held: bool) -> None:
     address.press()
     if held:
-        del st.session_state[_HELD]
+        del memory()[_HELD]
     else:
-        st.session_state[_HELD] = {}
+        memory()[_HELD] = {}

@@ -7,6 +7,7 @@ import streamlit as st
 
 from runtime import content
 from ui import address
+from ui.memory import memory
 from ui.prose import label
 from ui.visit import visit
 
@@ -16,9 +17,9 @@ KEY = "lang"
 
 def speak() -> None:
     """Speak the language of the visit in this run: the one chosen, else the one that the browser prefers."""
-    if "_preferred" not in st.session_state:
-        st.session_state["_preferred"] = preferred()
-    content.speak(visit().lang or st.session_state["_preferred"])
+    if "_preferred" not in memory():
+        memory()["_preferred"] = preferred()
+    content.speak(visit().lang or memory()["_preferred"])
 
 
 def preferred() -> str:

@@ -68,6 +68,7 @@ def _play(
         )
         shell.entitle(f"{entry.scenes[page.scene]} · {entry.short} · Shardlab")
         page.run(fields, scenes.get(page.scene))
+        dragged.mount()
         shell.say_what_was_ignored(told.notice, [*ignored, *_not_offered(page)])
         told.said, told.view = page.said, f"{stem}_{page.scene}"
         address.leave(entry)

@@ -1,6 +1,8 @@
 """The shell every page stands in: navigation, the scenario bar, presenter mode, and the guard for deep links."""
 
 import gc
+import html
+import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,10 +20,11 @@ from streamlit.navigation.page import StreamlitPage
 from runtime import content, operators
 from runtime.kept import kept
 from runtime.one_process import ALONE
-from ui import address, dragged, language, paths, scenario_bar, theme
+from ui import address, language, paths, scenario_bar, theme
 from ui.course import menu
 from ui.course.pages import OVERVIEW, PAGES, Entry
 from ui.guarded import guarded
+from ui.memory import memory
 from ui.prose import escape, label
 from ui.room import notes, poll
 from ui.shortcuts import mounted, shortcut
@@ -46,7 +49,7 @@ _THERE, _DRAWN_OF = "_there", "_drawn_of"
 _FIRST = {f"{page.prefix}_scene": page.names[0] for page in PAGES}
 """The scene that each page opens on, by its name in the address."""
 
-_SCRIPTS = ["history", "theme", "wall", "access", "follow", "voter", "live", "dragged", "shell"]
+_SCRIPTS = ["history", "theme", "wall", "access", "follow", "voter", "live", "shell"]
 
 _browser = st.components.v2.component(
     "shardlab_shell",
@@ -109,11 +112,11 @@ def boot() -> None:
 
     Declaring the navigation tells it that this is no bare `pages/` app; the rerun then starts at the entry.
     """
-    if st.session_state.pop(_ENTERED, False):
+    if memory().pop(_ENTERED, False):
         return
     address.begin()
     language.speak()
-    if st.session_state.get(_DRAWN_OF) != _drawn_of():
+    if memory().get(_DRAWN_OF) != _drawn_of():
         navigation()
         st.rerun()
 
@@ -126,15 +129,17 @@ def run() -> None:
     page = navigation()
     stem = page.url_path or OVERVIEW.stem
     title = "Shardlab" if stem == OVERVIEW.stem else f"{page.title} · Shardlab"
-    at, said = st.session_state.get(_TITLE, ("", ""))
+    at, said = memory().get(_TITLE, ("", ""))
     said = said if at == stem else title
     st.set_page_config(page_title=said, page_icon=_ICON, layout="wide")
-    st.session_state[_TITLE] = stem, said
+    memory()[_TITLE] = stem, said
     poll.join(page.url_path)
     address.open_visit(stem)
     st.html(_style(_palette()))
-    st.session_state[_DRAWN_OF] = _drawn_of()
+    memory()[_DRAWN_OF] = _drawn_of()
     _bar(stem)
+    with mounted("shell"):
+        _mount()
     if visit().present:
         st.html(f"<style>{_read(_HERE / 'present.css')}</style>")
     with st.container(width=4000 if visit().present else theme.COLUMN_PX, key="column"):
@@ -143,7 +148,7 @@ def run() -> None:
                 told.said = page.title
                 notes.draw()
         else:
-            st.session_state[_ENTERED] = True
+            memory()[_ENTERED] = True
             page.run()
 
 
@@ -168,7 +173,7 @@ class There(NamedTuple):
 def go(entry: Entry, scene: str) -> None:
     """Have the run that follows go on to another page. For a button's `on_click`."""
     address.press()
-    st.session_state[_THERE] = There(entry, scene)
+    memory()[_THERE] = There(entry, scene)
 
 
 @contextmanager
@@ -179,9 +184,9 @@ def scene(stem: str) -> Iterator[Told]:
     """
     address.begin()
     language.speak()
-    if there := st.session_state.pop(_THERE, None):
+    if there := memory().pop(_THERE, None):
         st.switch_page(there.entry.path, query_params=address.of(there.entry, there.scene))
-    if st.session_state.get(_DRAWN_OF) != _drawn_of():
+    if memory().get(_DRAWN_OF) != _drawn_of():
         st.rerun()
     told = Told(st.container())
     poll.recall(st.session_state.get("shell", {}).get("voter"))
@@ -191,7 +196,7 @@ def scene(stem: str) -> Iterator[Told]:
         poll.show(told.view)
     if not visit().notes:
         poll.say_where(told.notice)
-    with mounted("shell"):
+    with mounted("told"):
         _tell(told)
 
 
@@ -202,20 +207,24 @@ def _drawn_of() -> object:
 
 
 def _tell(told: Told) -> None:
+    """Tell the browser what changes with the open scene, in a box that nobody sees: see `browser/shell.js`."""
+    parts = {"said": told.said, "view": told.view, "path": paths.name(), "voter": json.dumps(poll.named())}
+    attributes = " ".join(f'data-{name}="{html.escape(value)}"' for name, value in parts.items())
+    st.html(f"<i {attributes}></i>")
+
+
+def _mount() -> None:
+    """Mount the browser's part of the shell, which a press in a scene leaves as it is."""
     _browser(
         key="shell",
         data={
-            "said": told.said,
             "present": visit().present,
             "keys": visit().keys,
             "lang": content.language(),
             "streamlit": _streamlits_own(),
             # a link of the notes leads to the page itself
             "shared": [name for name in address.SHARED if name not in (notes.NOTES, notes.FOLLOW)],
-            "path": paths.name(),
-            "voter": poll.named(),
             "first": _FIRST,
-            "view": told.view,
             "reads": visit().notes,
             "wall": _wall(),
             "dark": _palette().dark,
@@ -224,7 +233,6 @@ def _tell(told: Told) -> None:
         on_wall_change=address.press,
         on_voter_change=address.press,
         on_dark_change=address.press,
-        on_dragged_change=dragged.hear,
     )
 
 
@@ -238,10 +246,10 @@ def _streamlits_own() -> dict[str, str]:
 
 def entitle(title: str) -> None:
     """What the browser's tab says; sent where the run before said another: it has a browser go over the page."""
-    page, said = st.session_state.get(_TITLE, ("", ""))
+    page, said = memory().get(_TITLE, ("", ""))
     if said != title:
         st.set_page_config(page_title=title)
-        st.session_state[_TITLE] = page, title
+        memory()[_TITLE] = page, title
 
 
 def _bar(stem: str) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from runtime import content
 from runtime.rooms import CODE_LETTERS
+from ui.memory import memory
 from ui.question import Choice, RefusedError, Switch, Text, ask, read
 
 PATH_MINUTES = ("50", "80")
@@ -46,7 +47,7 @@ class Visit:
 
 def visit() -> Visit:
     """Return what the address of this run says of the visit."""
-    return read_visit(st.session_state.get("_address") or st.query_params.to_dict())[0]
+    return read_visit(memory().get("_address") or st.query_params.to_dict())[0]
 
 
 def read_visit(address: Mapping[str, str]) -> tuple[Visit, dict[str, str]]:

@@ -132,7 +132,7 @@ def test_the_bench_computes_as_long_as_the_scenario_unless_it_is_told():
 def test_the_link_is_shown_for_any_ranks_and_a_slow_port(ranks, slow):
     at = opened(bill_scene="see", bill_view="the_wire", bill_wire_n=ranks, bill_phase="prefill", slow=slow)
     assert not at.exception
-    assert [element.key for element in at.get("bidi_component")] == ["wire", "shell"]
+    assert [element.key for element in at.get("bidi_component")] == ["shell", "wire"]
     assert ("take 1.5 times as long" in text_of(at)) == bool(slow)
 
 

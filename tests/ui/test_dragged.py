@@ -7,7 +7,7 @@ import pytest
 
 from runtime import content
 from runtime.files import ROOT
-from ui import address, dragged
+from ui import address, dragged, memory
 from ui.pipeline_bubble.question import MICROBATCHES, Question
 from ui.question import asked
 
@@ -31,6 +31,7 @@ def visit(monkeypatch):
     st = SimpleNamespace(session_state={}, query_params=Query())
     monkeypatch.setattr(dragged, "st", st)
     monkeypatch.setattr(address, "st", st)
+    monkeypatch.setattr(memory, "st", st)
     return st
 
 

@@ -63,3 +63,7 @@ document.addEventListener('keydown', (event) => {
   event.stopPropagation();
   moveDragged(span, placeOf(span) + by);
 }, true);
+
+export default function ({ setTriggerValue }) {
+  hand.tell = (told) => setTriggerValue('dragged', told);
+}

@@ -1,5 +1,6 @@
 // What the browser has to know of the shell: keys, focus, what is said of a change, and links within the course.
-// Mounted once a visit; `data` is { said, present, keys, lang, streamlit, shared, path, voter, first, view, reads, wall, dark }.
+// Mounted once a visit; `data` is { present, keys, lang, streamlit, shared, first, reads, wall, dark };
+// what changes with the open scene stands in the page, and is read whenever that changes.
 
 const PHONE_PX = [600, 480]; // a screen narrower or lower than this is a phone's, upright or on its side
 const WRITTEN_IN = 'input:not([type=range], [type=radio], [type=checkbox]), textarea, [contenteditable=true], [role=combobox]';
@@ -9,7 +10,10 @@ const CLOCK_MS = 5000;
 const IN_COURSE = '.course :is(a, button)';
 const STREAMLITS_OWN = ['embed', 'embed_options'];
 const TURNS = { n: 1, b: -1, PageDown: 1, PageUp: -1 };
-let now = { said: '', present: false, keys: true, shared: [], path: '' };
+const TOLD = '.st-key-unseen_told [data-view]';
+let now = { present: false, keys: true, shared: [], reads: false };
+let scene = { said: '', view: '', path: '', voter: 'null' };
+let tellVoter = () => {};
 let last = null;
 
 const find = (selector) => document.querySelector(selector);
@@ -33,10 +37,10 @@ function blank() {
 
 // The minutes since a lecture's path was opened in this window.
 function tellElapsed() {
-  const name = `shardlab-path-${now.path}`;
-  if (now.path && !sessionStorage.getItem(name)) sessionStorage.setItem(name, Date.now());
-  const minutes = now.path ? Math.floor((Date.now() - sessionStorage.getItem(name)) / 60000) : 0;
-  document.documentElement.style.setProperty('--elapsed', now.path ? `" · ${minutes}/${now.path}"` : '""');
+  const name = `shardlab-path-${scene.path}`;
+  if (scene.path && !sessionStorage.getItem(name)) sessionStorage.setItem(name, Date.now());
+  const minutes = scene.path ? Math.floor((Date.now() - sessionStorage.getItem(name)) / 60000) : 0;
+  document.documentElement.style.setProperty('--elapsed', scene.path ? `" · ${minutes}/${scene.path}"` : '""');
 }
 
 // What a presenter's clicker sends: pages turn over scenes, a point or W blanks the wall, Escape leaves it; T is its theme.
@@ -161,6 +165,23 @@ for (const way of ['click', 'auxclick']) document.addEventListener(way, onClick,
 matchMedia('(min-width: 900px)').addEventListener('change', closeCourse);
 document.addEventListener('focusin', (event) => { last = event.target; }, true);
 
+// The scene that is open now, if it is another than before, or another that is told of it.
+function hearScene() {
+  const told = find(TOLD)?.dataset;
+  if (!told || Object.keys(scene).every((part) => told[part] === scene[part])) return;
+  const before = scene;
+  scene = { ...told };
+  if (scene.said !== before.said) region().textContent = before.said ? scene.said : '';
+  if (before.view && scene.view && scene.view !== before.view) find('[data-testid="stMain"]').scrollTop = 0; // it begins at its top
+  tellElapsed();
+  tellOthers();
+}
+
+function tellOthers() {
+  followTheWall(scene.view, now.present, now.reads);
+  keepVoter(JSON.parse(scene.voter), tellVoter);
+}
+
 let waiting = null;
 function afterChange() {
   waiting = null;
@@ -174,6 +195,7 @@ function afterAWhile() {
 }
 // what is wider than its place, and so is reached by the keyboard, is another thing in a window of another width
 window.addEventListener('resize', afterAWhile);
+new MutationObserver(hearScene).observe(document.body, { subtree: true, childList: true });
 new MutationObserver(afterAWhile).observe(document.body, { subtree: true, attributeFilter: ['disabled'], childList: true });
 
 // The style sheets of the other theme are the server's: it is told where the visitor's system turns dark while the page is open.
@@ -188,24 +210,18 @@ window.addEventListener('message', (event) => {
 watchTheConnection();
 setInterval(tellElapsed, CLOCK_MS);
 
-export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+export default function ({ data, parentElement, setStateValue }) {
   document.documentElement.lang = data.lang;
   speak(data.streamlit);
   Object.assign(firstScenes, data.first);
-  if (data.said !== now.said) {
-    if (now.said) region().textContent = data.said;
-    else region();
-  }
   // a projected link on a phone is the same page, for reading
   if (data.present && !now.present && (innerWidth <= PHONE_PX[0] || innerHeight <= PHONE_PX[1])) press('.st-key-go_present');
-  if (now.view && data.view && data.view !== now.view) find('[data-testid="stMain"]').scrollTop = 0; // another scene begins at its top
   now = data;
-  tellElapsed();
+  tellVoter = (kept) => setStateValue('voter', kept);
   Object.assign(wall, { known: JSON.stringify(data.wall), heard: JSON.stringify(data.wall), tell: (seen) => setStateValue('wall', seen) });
   watchWall(data.present);
-  hand.tell = (told) => setTriggerValue('dragged', told);
-  followTheWall(data.view, data.present, data.reads);
-  keepVoter(data.voter, (kept) => setStateValue('voter', kept));
+  hearScene();
+  tellOthers();
   afterAWhile();
   const dark = isDark(parentElement.host ?? parentElement);
   if (dark !== data.dark) setStateValue('dark', dark);

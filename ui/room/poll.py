@@ -17,6 +17,7 @@ from runtime.quantities import form, percents, plain
 from runtime.rooms import MOST_CODES, MOST_VOTES, ROOMS, Question, Tally, code_of, new_key
 from ui import address
 from ui.course.pages import entry
+from ui.memory import memory
 from ui.players.still import still
 from ui.prose import escape
 from ui.room import phones, way_in
@@ -54,7 +55,7 @@ def code() -> str:
 
 def _tried(text: str) -> str:
     """Return the code that a text is; none once this visit has asked for as many as it may, for it is guessing."""
-    tried = st.session_state.setdefault(_TRIED, [])
+    tried = memory().setdefault(_TRIED, [])
     if (found := text.strip().upper()) not in tried and len(tried) < MOST_CODES:
         tried.append(found)
     return found if found in tried else ""
@@ -123,7 +124,7 @@ def call_to(question: Question) -> None:
     }
     if not ROOMS.ask(visit().chair, question, tuple({**shown, **page.scene(question.scene)}.items())):
         address.write({CHAIR: None, ROOM: None})
-        st.session_state["_room_full"] = True
+        memory()["_room_full"] = True
 
 
 def _again() -> None:
@@ -247,7 +248,7 @@ def is_at(question: Question) -> bool:
 
 def arrive() -> None:
     """This visit is where its room is: it needs no way there."""
-    st.session_state[_AT] = True
+    memory()[_AT] = True
 
 
 def ballot() -> str:
@@ -283,9 +284,9 @@ def recall(told: object) -> None:
 
 def say_where(region: st.delta_generator.DeltaGenerator) -> None:
     """One line for who is in a room and not at its question: the way there, once the wall has gone on."""
-    if st.session_state.pop("_room_full", False):
+    if memory().pop("_room_full", False):
         region.markdown(word("full"))
-    is_there = st.session_state.pop(_AT, False)
+    is_there = memory().pop(_AT, False)
     if code() and not presides() and not is_there:
         with region, st.container(key="room_where"):
             _lead()
