@@ -13,7 +13,7 @@ const TURNS = { n: 1, b: -1, PageDown: 1, PageUp: -1 };
 const TOLD = '.st-key-unseen_told [data-view]';
 let now = { present: false, keys: true, shared: [], reads: false };
 let scene = { said: '', view: '', path: '', voter: 'null' };
-let tellVoter = () => {};
+let tellVoter = null; // until the shell is mounted
 let last = null;
 
 const find = (selector) => document.querySelector(selector);
@@ -179,7 +179,7 @@ function hearScene() {
 
 function tellOthers() {
   followTheWall(scene.view, now.present, now.reads);
-  keepVoter(JSON.parse(scene.voter), tellVoter);
+  if (tellVoter) keepVoter(JSON.parse(scene.voter), tellVoter);
 }
 
 let waiting = null;
