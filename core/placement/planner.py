@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from core.evidence.slower import Slower, timed_slower
 from core.placement.layout import layouts
 from core.placement.plan import Plan, Question, judge
 from core.placement.rank_memory import min_tp_for_fit
@@ -110,7 +111,8 @@ class Placement:
         Without a target: the most tokens a second at the concurrency asked. With one: of those that meet it, the
         most tokens a second at any concurrency that still meets it, or the most requests a second where a rate was
         asked; where none does, the quickest. Within the model's own error, the plan that crosses nothing, with
-        fewer stages and fewer ranks that must agree.
+        fewer stages and fewer ranks that must agree. A measured time goes before a modeled one: more ranks than
+        somebody found slower are taken only where no other plan will do.
         """
         if not self.fitting:
             return None
@@ -149,9 +151,18 @@ class Placement:
 
     def _simplest(self, rates: Mapping[int, float]) -> int:
         """The plan with least to go wrong, of those within the error of the best that no other beats throughout."""
+        rates = {index: rate for index, rate in rates.items() if not self.found_slower(index)} or rates
         close = [index for index, rate in rates.items() if rate >= (1 - WITHIN_ERROR) * max(rates.values())]
-        unbeaten = [index for index in close if not any(self.beats(other, index) for other in self.fitting)]
+        unbeaten = [index for index in close if not any(self.beats(other, index) for other in rates)]
         return min(unbeaten, key=self._complexity)
+
+    def found_slower(self, index: int) -> Slower | None:
+        """Return the published pair of times that speaks against a plan; none where the constants are one's own."""
+        question, layout = self.question, self.plans[index].layout
+        if question.efficiency is not None:
+            return None
+        held = max(1.0, question.demand.concurrency / layout.attention_copies)  # a copy at work has one
+        return timed_slower(question.model, question.cluster.gpu, layout.tp_size, held)
 
     @cached_property
     def by_rate(self) -> tuple[int, ...]:

@@ -5,7 +5,6 @@ from math import isinf
 from core.catalog import GPUS
 from core.collectives.across import FAR, HELD
 from core.errors import Remark, remark
-from core.evidence.slower import timed_slower
 from core.models.compressed_cache import has_compressed_layers
 from core.placement.cluster import ClusterSpec
 from core.placement.plan import Plan, Question
@@ -41,13 +40,18 @@ def answer(placement: Placement) -> list[Remark]:
 
 
 def _timed_slower(placement: Placement, chosen: Plan) -> Remark | None:
-    """A published pair of times in which so many ranks were slower than fewer."""
-    question, layout = placement.question, chosen.layout
-    held = question.demand.concurrency / layout.attention_copies
-    pair = timed_slower(question.model, question.cluster.gpu, layout.tp_size, held)
-    if pair is None or question.efficiency is not None:
-        return None
-    return remark("placement.timed_slower", pair=pair, model=question.model, gpu=question.cluster.gpu)
+    """A published pair of times in which more ranks were slower: than it takes, or than another plan would take."""
+    assert placement.recommended is not None
+    question, taken_s = placement.question, placement.timing(placement.recommended).itl_s
+    gpu = question.cluster.gpu
+    if pair := placement.found_slower(placement.recommended):
+        return remark("placement.timed_slower", pair=pair, model=question.model, gpu=gpu)
+    aside = [index for index in placement.fitting if placement.timing(index).itl_s < taken_s]
+    for index in sorted(aside, key=lambda one: placement.timing(one).itl_s):
+        if pair := placement.found_slower(index):
+            name, timing = placement.plans[index].layout.name, placement.timing(index)
+            return remark("placement.set_aside", name=name, timing=timing, pair=pair, model=question.model, gpu=gpu)
+    return None
 
 
 def _printed(placement: Placement, chosen: Plan) -> Remark | None:
@@ -245,6 +249,8 @@ def why_it_lost(placement: Placement, index: int) -> Remark:
     else:
         ratio = timing.sustained_tokens_per_s / best.sustained_tokens_per_s
         what = remark("placement.gives", timing=timing)
+    if ratio >= 1 - WITHIN_ERROR and (pair := placement.found_slower(index)):
+        return remark("placement.lost_timed", what=what, pair=pair, noted=noted)
     if ratio >= 1 - WITHIN_ERROR:
         code = (
             "placement.lost_beaten"
