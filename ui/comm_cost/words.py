@@ -24,7 +24,7 @@ from core.sharding_math.step_ledger import sums_a_layer
 from core.specs import LinkSpec
 from core.steps.model import MFU, decode_step_s
 from core.steps.narrow import peak_flops
-from core.steps.view import View, ring_series, rule
+from core.steps.view import Rule, View, ring_series, rule
 from core.units import KIB, MIB
 from runtime.catalog_words import short_name, told
 from runtime.kept import kept
@@ -69,7 +69,7 @@ def fields(
     view: View, own: AskedBill, points: Sequence[MeasuredPoint], is_wire: bool = False
 ) -> Mapping[str, object]:
     """What the page's prose names: rows of core, and words beside them; `is_wire` where a link's race is open."""
-    step, model = view.step, view.scenario.model_spec
+    step, model, many = view.step, view.scenario.model_spec, rule(view)
     napkin, timed = replace(view, napkin=True), as_measured(view.scenario.timed.network_spec)
     held = held_weight_bytes(model, view.scenario.weight_dtype)
     gpus = said("comm_cost", f"gpus.{step.tp_size if step.tp_size in (1, 2, 3, 4, 8, 16) else 'n'}", n=step.tp_size)
@@ -89,7 +89,8 @@ def fields(
         "lab_link": napkin.network,
         "timed_network": timed,
         "reached": reached(view.scenario),
-        "rule": rule(view),
+        "rule": many,
+        "rule_reached": _reached(view, many),
         "broken": "; ".join(view.broken),
         "allowed": ", ".join(map(str, view.allowed)),
         "gpus_word": gpus,
@@ -112,6 +113,12 @@ def fields(
         "own_balance": balance_payload_bytes(max(2, own.tp), own.link()),
         "ends_s": sum(end.time_s for end in priced_ends(step, view.timed(view.network))),
     }
+
+
+def _reached(view: View, many: Rule) -> str:
+    """Return what a served engine reaches beside the rule's largest speed-up; nothing where no model splits so."""
+    found = reached(replace(view.scenario, tp=many.many, link=many.fabric.link.key))
+    return "" if found is None else said("comm_cost", "see.rule_reached", found, rule=many)
 
 
 def _measured(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> str:
