@@ -89,13 +89,14 @@ def solve_here(page: Page[Question]) -> None:
 
 
 def build(page: Page[Question]) -> None:
-    if solve.is_offered():
+    learner_file = learner_panel.file_here()
+    if learner_file is None and solve.is_offered():
         solve_here(page)
         return
-    learner_file = learner_panel.file_here()
     if learner_file is None:
         page.say("build.body")
         page.say("learner.off")
+        solve.say_elsewhere()
         return
     page.controls("task")
     st.markdown(learner_panel.heading(learner_file, page.prose))

@@ -7,9 +7,9 @@ import streamlit as st
 
 from core.comm_cost.asked import known_slips
 from core.steps import view as views
-from ui import scenes, solve
+from ui import scenes
 from ui.comm_cost import bench as comm_bench
-from ui.comm_cost import pictures, words
+from ui.comm_cost import own_bill, pictures, words
 from ui.comm_cost import rounds as comm_rounds
 from ui.comm_cost import rows as rows_of
 from ui.comm_cost import rows_slips as slips
@@ -103,11 +103,6 @@ def bench(page: Page[Question]) -> None:
     comm_bench.draw(page, view, points)
 
 
-def build(page: Page[Question]) -> None:
-    page.say("build.body")
-    solve.offer("lab-03")
-
-
 scenes.play(
     *("comm_cost", Question, fields),
     asking=("question",),
@@ -116,5 +111,5 @@ scenes.play(
     count=count,
     break_it=break_it,
     bench=bench,
-    build=build,
+    build=own_bill.build,
 )

@@ -85,7 +85,7 @@ def bench(page: Page[Question]) -> None:
 
 def build(page: Page[Question]) -> None:
     learner_file, run = schedule_panel.file_here(), run_of(page)
-    if solve.is_offered():
+    if learner_file is None and solve.is_offered():
         page.folded(page.prose.plain("build.title"), "solve_body", lambda: page.say("build.body"))
         schedule_panel.solve_here(run.stages, run.microbatches, page.prose, page.look.present)
         draw_sizes(page, "p", "m")
@@ -93,6 +93,7 @@ def build(page: Page[Question]) -> None:
     if learner_file is None:
         page.say("build.body")
         page.say("learner.off")
+        solve.say_elsewhere()
         return
     draw_sizes(page, "p", "m")
     schedule_panel.panel(learner_file, run.stages, run.microbatches, page.prose, page.look.present)

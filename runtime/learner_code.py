@@ -7,11 +7,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 
 from core.errors import CodeError
-from core.ledger import Collective
+from core.ledger import Collective, Op
 from core.pipeline_bubble import submission as schedule
 from core.sharding_math.submission import TASKS, Submission, Task
 from core.sharding_math.tensors import Array
@@ -23,6 +24,8 @@ from runtime.torch_here import live_runs_allowed
 
 LAB, SCHEDULE_LAB = ROOT / "labs" / "lab-01-tp-sharding-math", ROOT / "labs" / "lab-04-pipeline-bubble"
 WALL_S = 10.0
+MOST_LINES = 256
+"""Of a ledger, and of what went into all-reduces: a picture has a dozen."""
 PASSED_ON = ("PATH", "SYSTEMROOT", "LANG", "LD_LIBRARY_PATH")
 """All their process is told of our environment: what Python itself may need, and no secret."""
 
@@ -166,13 +169,24 @@ def _submission(task: Task, num_ranks: int, row: Mapping[str, object] | None, st
     error = _error(row, stopped)
     if row is None or error is not None:
         return Submission(task, num_ranks, error=error)
-    return Submission(
-        task,
-        num_ranks,
-        y=_array(row["y"]),
-        collectives=tuple(Collective(op, size, ranks) for op, size, ranks in _rows(row["collectives"])),
-        reduced=tuple(tuple(_array(part) for part in parts) for parts in _rows(row["reduced"])),
-    )
+    try:
+        return Submission(
+            task,
+            num_ranks,
+            y=_array(row.get("y")),
+            collectives=tuple(_collective(*entry) for entry in _rows(row.get("collectives"))),
+            reduced=tuple(tuple(map(_array, parts)) for parts in _rows(row.get("reduced"))),
+        )
+    except (TypeError, ValueError, OverflowError) as unreadable:  # a visitor's browser may tell anything
+        return Submission(task, num_ranks, error=CodeError(f"{type(unreadable).__name__}: {unreadable}"[:200]))
+
+
+def _collective(op: Any, payload_bytes: Any, ranks: Any) -> Collective:
+    """A line of a ledger, held to what a ledger may have."""
+    whole = isinstance(payload_bytes, int) and isinstance(ranks, int)
+    if op not in get_args(Op) or not whole or not 0 <= payload_bytes < 2**53 or not 0 < ranks < 2**16:
+        raise ValueError(f"{op!r}, {payload_bytes!r}, {ranks!r} is no line of a ledger")
+    return Collective(op, payload_bytes, ranks)
 
 
 def _error(row: Mapping[str, object] | None, stopped: str) -> CodeError | None:
@@ -180,7 +194,7 @@ def _error(row: Mapping[str, object] | None, stopped: str) -> CodeError | None:
     if row is None:
         return CodeError(stopped)
     line = row.get("line")
-    return CodeError(str(row["error"]), line if isinstance(line, int) else 0) if "error" in row else None
+    return CodeError(str(row["error"])[:500], line if isinstance(line, int) else 0) if "error" in row else None
 
 
 def _array(value: object) -> Array:
@@ -188,4 +202,7 @@ def _array(value: object) -> Array:
 
 
 def _rows(value: object) -> list[list]:  # type: ignore[type-arg]
+    """The parts of what should be a list; a picture has no room for more of them."""
+    if isinstance(value, list) and len(value) > MOST_LINES:
+        raise ValueError(f"{len(value)} lines of a ledger, more than are drawn")
     return value if isinstance(value, list) else []

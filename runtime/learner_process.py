@@ -31,7 +31,7 @@ def limit(cpu_s: int = CPU_S) -> None:
 
 
 def main(repository: str, file: str, results: str, lab: str, *sizes: int) -> None:
-    """Try every task of the file; of lab 01 on so many ranks, of lab 04 on so many stages and microbatches."""
+    """Try every task of the file at its sizes: ranks; a step; stages and microbatches."""
     sys.path.insert(0, repository)
     from runtime.processes import end_with_parent
 
@@ -44,8 +44,23 @@ def main(repository: str, file: str, results: str, lab: str, *sizes: int) -> Non
 
 def rows_of(lab: str, file: str, *sizes: int) -> Iterator[Row]:
     """Try every task of a lab's file, in this process; nothing of a lab that has no picture of its own code."""
-    tried: Mapping[str, Callable[..., Iterator[Row]]] = {"sharding_math": _layers, "pipeline_bubble": _schedules}
+    tried: Mapping[str, Callable[..., Iterator[Row]]] = {
+        "sharding_math": _layers,
+        "comm_cost": _bills,
+        "pipeline_bubble": _schedules,
+    }
     return tried[lab](file, *sizes) if lab in tried else iter(())
+
+
+def _bills(file: str, *sizes: int) -> Iterator[Row]:
+    """What lab 03's code bills a step over each of the lab's links."""
+    from core.comm_cost.submission import TASK, result_of
+    from runtime.files import module_at
+
+    try:
+        yield TASK, result_of(module_at(Path(file), "learner"), *sizes)
+    except BaseException as error:
+        yield TASK, _failure(error, file)
 
 
 def _schedules(file: str, stages: int, microbatches: int) -> Iterator[Row]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from runtime.files import ROOT
 from static_site.parts import CORE, PartError, Parts
+from ui.lab_files import code_hash
 
 BROWSER = Path(__file__).parent / "browser"
 SETTINGS = ".streamlit/config.toml"
@@ -49,7 +50,11 @@ NOT_FETCHED = re.compile(
     r"\.map$|static/js/(PlotlyChart|DeckGl|EChartsChart|GraphViz|elk-|cytoscape|ColorPicker|AudioInput|CameraInput|Map)"
 )
 """Of Streamlit's front end: parts of elements that no page has. A page that used one would need its file kept."""
-NEVER_KEPT = re.compile(r"^static/js/\w*[dD]iagram|^static/media/.*(Mono|mono)|^parts\.json$|^service\.js$|\.mjs$")
+NEVER_KEPT = re.compile(
+    r"^static/js/\w*[dD]iagram|^static/media/.*(Mono|mono)|^parts\.json$|^service\.js$|^judge\.pack$|\.mjs$"
+)
+JUDGES = re.compile(r"^app/(core|runtime|content|labs|static_site)/|/site-packages/(numpy|packaging)[/.-]")
+"""Of what the app is in a tab, the part that a lab's tests need: a server's visitors fetch no more, in one pack."""
 
 
 def settings_of_tab(text: str) -> str:
@@ -145,10 +150,15 @@ def lay_python(parts: Parts, out: Path) -> None:
         "sha256": hashlib.sha256((folder / arrow).read_bytes()).hexdigest(),
     }
     (folder / "pyodide-lock.json").write_text(json.dumps({"info": lock["info"], "packages": {"pyarrow": row}}))
+    judging: list[tuple[str, bytes]] = []
     for name in files:
         with zipfile.ZipFile(out / f"{name}.zip") as made:
-            write_pack(out / f"{name}.pack", ((one, made.read(one)) for one in made.namelist()))
+            held = [(one, made.read(one)) for one in made.namelist()]
+        write_pack(out / f"{name}.pack", held)
+        if name != "figures":
+            judging += [one for one in held if name == "lab" or JUDGES.search(one[0])]
         (out / f"{name}.zip").unlink()
+    write_pack(out / "judge.pack", judging)
 
 
 def lay_front_end(parts: Parts, out: Path) -> None:
@@ -194,6 +204,7 @@ def lay_list(out: Path, python: str) -> str:
     listed = {
         "version": version,
         "python": python,
+        "code": code_hash(),
         "bytes": {
             "first": sum((out / name).stat().st_size for name in core),
             "figures": sum(one.stat().st_size for one in (out / "figures.pack", *out.glob("pyodide/*.whl"))),

@@ -10,6 +10,8 @@ from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ui.course.pages import OVERVIEW, PAGES
+from ui.lab_files import FILES as LAB_FILES
+from ui.lab_files import PLACE as LAB_PLACE
 from ui.uploads import PLACE, within
 
 STEMS = [page.stem for page in PAGES if page is not OVERVIEW]
@@ -17,6 +19,7 @@ NAME = r"[\w@~-][\w.@~-]*"
 OPEN = re.compile(
     rf"/|/(?:{'|'.join(map(re.escape, STEMS))})/?"
     rf"|/favicon\.png|/manifest\.json|/static/(?:css|js|media)/{NAME}|/media/{NAME}"
+    rf"|{LAB_PLACE}[0-9a-f]{{16}}/(?:{'|'.join(map(re.escape, LAB_FILES))})"
     rf"|/_stcore/(?:health|host-config|stream)|{PLACE.pattern}",
     re.ASCII,
 )

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import sys
 import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -20,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core.text.numbers import whole_number
 from runtime import content, operators
+from ui import lab_files
 from ui.open_paths import OpenPaths
 from ui.room import phones
 from ui.uploads import Uploads
@@ -148,6 +150,8 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     """
     operators.bound_other_logs()
     _open_files()
+    if (folder := lab_files.named()) and (fault := lab_files.fault_of(folder)):
+        print(f"{lab_files.SETTING}: {folder} {fault}", file=sys.stderr)
     if not _importing.ident:
         _importing.start()
     if not st.get_option("server.headless"):
@@ -166,4 +170,4 @@ def _open_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if most < 0 else min(wanted, most), most))
 
 
-MIDDLEWARE = [Middleware(OpenPaths), Middleware(Bounded), Middleware(Uploads)]
+MIDDLEWARE = [Middleware(OpenPaths), Middleware(lab_files.LabFiles), Middleware(Bounded), Middleware(Uploads)]

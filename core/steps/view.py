@@ -10,6 +10,7 @@ from core.collectives.cost import as_measured
 from core.comm_cost.bill import Bill, Step, bill
 from core.comm_cost.kernels import picked_bill, picked_kernel
 from core.comm_cost.measured import MeasuredPoint, measured_bill
+from core.comm_cost.submission import LINKS
 from core.errors import OutOfRangeError
 from core.models.weights import held_weight_bytes
 from core.scenario import Scenario
@@ -21,7 +22,6 @@ from core.steps.model import prefill_step_s
 Phase = Literal["decode", "prefill"]
 PHASES: tuple[Phase, ...] = ("decode", "prefill")
 
-_NAPKIN = ("nvlink-lab", "ethernet-10g-lab")
 _NEAREST_NETWORK = "ib-ndr"
 _SERIES_OF_KERNEL = ("-nccl", "-vllm-graph")
 
@@ -62,11 +62,11 @@ class View:
 
     @property
     def link(self) -> LinkSpec:
-        return find_link(_NAPKIN[0]) if self.napkin else self.scenario.timed.link_spec
+        return find_link(LINKS[0]) if self.napkin else self.scenario.timed.link_spec
 
     @property
     def network(self) -> LinkSpec:
-        return find_link(_NAPKIN[1]) if self.napkin else self.scenario.timed.network_spec
+        return find_link(LINKS[1]) if self.napkin else self.scenario.timed.network_spec
 
     @property
     def asked(self) -> LinkSpec:

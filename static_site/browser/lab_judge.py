@@ -28,9 +28,9 @@ FILE = "starter.py"
 MOST_LETTERS = 500
 _TASK = re.compile(r"^(ok|  )  (lab-\d+) \w+ (\d+)  (\S+) +(\d+) \w+ (\d+)$")
 """A task's line, in any language: `ok  lab-01 task 2  row_parallel  8 of 8`."""
-_DRAWN = {"lab-01": "sharding_math", "lab-04": "pipeline_bubble"}
-_SIZES = {"lab-01": (4,), "lab-04": (4, 8)}
-"""What the pictures are drawn of: ranks; stages and microbatches."""
+_DRAWN = {"lab-01": "sharding_math", "lab-03": "comm_cost", "lab-04": "pipeline_bubble"}
+_SIZES = {"lab-01": (4,), "lab-03": (32, 4096, 1, 8, 10**7), "lab-04": (4, 8)}
+"""What the pictures are drawn of: ranks; a step; stages and microbatches."""
 
 
 def judged(

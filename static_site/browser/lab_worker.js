@@ -11,8 +11,11 @@ WebAssembly.Memory.prototype.grow = function bounded(pages) {
   return grow.call(this, pages);
 };
 
+// A tab that runs the whole app has most of it already; a server's visitor fetches one pack of what tests need.
+const PACKS = self.location.hash === '#alone' ? ['judge'] : ['first', 'lab'];
+
 const ready = (async () => {
-  const packs = ['first', 'lab'].map((name) => fetch(`./${name}.pack`));
+  const packs = PACKS.map((name) => fetch(`./${name}.pack`));
   const pyodide = await loadPyodide({ indexURL: './pyodide/', env: { HOME: '/home/pyodide', PYTEST_DISABLE_PLUGIN_AUTOLOAD: '1' }, stdout: () => {}, stderr: () => {} });
   for (const one of packs) await unpack(pyodide.FS, (await one).body);
   pyodide.runPython("import os, sys; os.chdir('/app'); sys.path[:0] = ['/app', '/app/static_site/browser']");

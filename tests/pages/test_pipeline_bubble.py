@@ -282,7 +282,9 @@ def test_the_learners_own_run_is_drawn_at_the_pages_sizes(monkeypatch, tmp_path)
 
 
 def test_without_a_file_of_ones_own_the_page_says_how_to_name_one():
-    assert "SHARDLAB_LIVE_RUNS=1 LAB_IMPL=starter streamlit run" in text_of(opened(pipe_scene="build"))
+    text = text_of(opened(pipe_scene="build"))
+    assert "SHARDLAB_LIVE_RUNS=1 LAB_IMPL=starter streamlit run" in text
+    assert "SHARDLAB_LAB_FILES=dist" in text, "and how the lab is solved in the page"
 
 
 def test_a_hand_over_is_the_sum_of_what_stands_beside_it():

@@ -1,6 +1,7 @@
 """The learner's file: which one, where it may run, what is read of it, and what ends it."""
 
 import ast
+import random
 import resource
 import shutil
 import time
@@ -15,6 +16,8 @@ from core.sharding_math.trace_diagram import trace_diagram
 from runtime import learner_code
 from runtime.learner_code import LAB, learner_file, saved, submissions
 from runtime.learner_grading import _PROGRAM, grade
+from tests.pages.test_message_fuzz import WHOLE, anything
+from ui import solve
 
 OWN = {"SHARDLAB_LIVE_RUNS": "1"}
 HEAD = "import numpy as np\nfrom core.sharding_math.collectives import all_reduce\n"
@@ -267,3 +270,30 @@ def row_parallel(x, W, num_ranks, ledger=None, bias=None):
 @pytest.mark.slow
 def test_code_that_runs_for_ever_gets_no_grade(tmp_path):
     assert grade(written(tmp_path, "import time\ntime.sleep(60)\n"), wall_s=3) == ()
+
+
+def test_whatever_a_browser_tells_of_a_run_is_read_or_refused():
+    """4,000 rows of lab 01 made up by a seed; what is read can be judged, and its lines are a ledger's."""
+    rng, read = random.Random(40), 0
+    for _ in range(4_000):
+        row = {name: anything(rng) for name in ("task", "y", "collectives", "reduced", "line")}
+        if rng.random() < 0.3:
+            row["collectives"] = [["all_reduce", rng.choice(WHOLE), rng.choice(WHOLE)]]
+        if rng.random() < 0.1:
+            row["error"] = anything(rng)
+        if rng.random() < 0.5:
+            row |= {"y": [[1.0, 2.0]], "reduced": []}
+        for one in learner_code.read_submissions({"row_parallel": row}, 4):
+            judge(one)
+            read += one.error is None
+            assert all(0 <= line.payload_bytes < 2**53 for line in one.collectives)
+    assert read > 200
+
+
+NO_ROWS = ("", "[", "[" * 100_000, "{}", "1", "null", '[{"a": 1}]', '[{"task": []}]', "[[]]", None, 7)
+
+
+@pytest.mark.parametrize("text", NO_ROWS, ids=range(len(NO_ROWS)))
+def test_what_names_no_task_is_no_row(text):
+    assert solve.rows_in(text) == []
+    assert solve.rows_in('[{"task": "bill", "bills": []}, 3]') == [{"task": "bill", "bills": []}]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.served import served
+from benchmarks.served import proxied, served
 from core.course.grading.tasks import LABS
 from core.course.receipt import Receipt, read_receipt
 from scripts.settled import ASKED, settle
@@ -20,6 +20,12 @@ SENDS_NOTHING = """
 
 def row_parallel(x, W, num_ranks, ledger=None, bias=None):
     return x @ W.T
+"""
+HALF_THE_SUMS = """
+
+def tp_comm_time_per_step(model, tokens, tp_size, link):
+    payload_bytes = allreduce_payload_bytes(tokens, model.hidden_size)
+    return model.num_hidden_layers * allreduce_time_s(payload_bytes, tp_size, link)
 """
 PATIENCE_S = 15
 SAMPLED = 10
@@ -119,9 +125,29 @@ def test_a_learner_solves_a_lab_and_comes_back_without_a_network(page_left_alone
 def test_the_other_labs_are_solved_in_the_page(page, folder):
     page.goto("comm_cost/?bill_scene=build&lang=en")
     _solve(page, "lab-03")
+    page.get_by_text("Your code bills this step as the reference does").wait_for()
     page.evaluate(GO, f"{folder}pipeline_bubble?pipe_scene=build&lang=en")
     _solve(page, "lab-04")
     page.locator("figure.player").first.wait_for()
+
+
+def test_a_servers_visitor_solves_a_lab_too(chromium, site, tmp_path):
+    """Behind the proxy and its policy: Python is fetched at the first run, from that server alone."""
+    asked, errors = [], []
+    with served(tmp_path / "log", SHARDLAB_LAB_FILES=str(site)) as url, proxied(url, tmp_path) as address:
+        page = chromium.new_page(base_url=address, reduced_motion="reduce")
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto("/comm_cost?bill_scene=build&lang=en")
+        page.locator(".solve .cm-content").wait_for()
+        assert not [one for one in asked if "pyodide" in one]
+        _write(page, _file("solution", "lab-03") + HALF_THE_SUMS)
+        _run(page, "9 of 10 tasks pass.")
+        page.get_by_text("Your code bills this step otherwise than the reference.").wait_for()
+        assert [one for one in asked if one.endswith("pyodide.asm.wasm")]
+        assert all(one.startswith((address, "blob:", "data:", address.replace("http", "ws"))) for one in asked)
+        assert not errors
+        page.close()
 
 
 def _solve(page, lab):

@@ -100,6 +100,18 @@ def test_the_rows_of_a_right_file_are_drawn(tmp_path):
     assert all(judge(one).right for one in submitted)
 
 
+def test_the_bill_of_a_right_file_is_the_references(tmp_path):
+    from core.comm_cost.submission import own_bills
+
+    source = (ROOT / "labs" / LABS["lab-03"].folder / "solution.py").read_text()
+    sizes = 80, 8192, 16, 4, 2 * 10**7
+    told = judged("lab-03", source, tmp_path, " ".join(map(str, sizes)))
+    (row,) = told["rows"]
+    bills = own_bills(row, sizes)
+    assert len(bills) == 2
+    assert all(own.right for own in bills)
+
+
 def test_a_receipt_is_of_one_file_whatever_its_line_ends(tmp_path, capsys):
     source = "x = 1\ny = 2\n"
     receipt = Receipt(

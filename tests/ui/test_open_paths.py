@@ -11,6 +11,8 @@ from tests.each import each
 from tests.paths import CLOSED, FILES, normal, written
 from ui import open_paths
 from ui.course.pages import OVERVIEW, PAGES
+from ui.lab_files import FILES as LAB_FILES
+from ui.lab_files import PLACE as LAB_PLACE
 from ui.open_paths import OPEN, is_open
 
 STATIC = Path(streamlit.__file__).parent / "static"
@@ -28,6 +30,13 @@ def test_what_a_page_is_made_of_is_open():
     assert all(
         map(is_open, ("/_stcore/health", "/_stcore/host-config", "/_stcore/stream", *(f"/{one}" for one in FILES)))
     )
+
+
+def test_the_files_that_judge_a_lab_are_open_and_nothing_beside_them():
+    assert all(is_open(f"{LAB_PLACE}0123456789abcdef/{name}") for name in LAB_FILES)
+    for closed in ("0123456789abcdef/parts.json", "0123456789abcdef/", "editor.js", "0123456789abcdeg/editor.js"):
+        assert not is_open(f"{LAB_PLACE}{closed}")
+    assert not is_open(f"{LAB_PLACE}0123456789abcdef/pyodide/pyodideXjs")
 
 
 def test_no_way_to_write_a_closed_path_opens_it():

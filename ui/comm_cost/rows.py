@@ -11,6 +11,7 @@ from core.comm_cost.bill import Bill, Step
 from core.comm_cost.kernels import large_bytes_per_s
 from core.comm_cost.measured import MeasuredPoint, measured_bill
 from core.comm_cost.readings import Reading
+from core.comm_cost.submission import OwnBill
 from core.errors import OutOfRangeError
 from core.specs import LinkSpec
 from core.steps.view import View
@@ -164,3 +165,17 @@ def result_terms(priced: Bill) -> tuple[tuple[str, str] | str, ...]:
 def own_row(own: AskedBill, name: str, divided: bool = True) -> BillRow:
     rows = said("comm_cost", "says.tokens", tokens=own.tokens)
     return bill_row(own.bill(divided), name, f"{terms(own.link())}, TP={own.tp}, {rows}, {own.model}")
+
+
+def learner_rows(bills: Sequence[OwnBill]) -> list[BillRow]:
+    """Each link's bar by the reference, and under it by the learner's own code."""
+    rows = []
+    for own in bills:
+        name, compute_s = short_name(own.link), own.due.step.compute_s
+        waiting_s = own.comm_s - own.bandwidth_s
+        share = "" if own.fraction is None else f", {percent(own.fraction)}"
+        words = f"{sum_in_ms(waiting_s, own.bandwidth_s)}{share}"
+        rows.append(bill_row(own.due, said("comm_cost", "bar.reference", link=name), ""))
+        yours = said("comm_cost", "bar.yours", link=name)
+        rows.append(bar(yours, "", waiting_s, own.bandwidth_s, words, compute_s))
+    return rows

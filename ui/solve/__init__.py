@@ -1,6 +1,6 @@
 """A lab solved in the page: an editor, and its tests run in the reader's own browser.
 
-Only where the app itself runs there: the worker that judges comes from the same folder. What is written stays on
+Where the app itself runs there, and on a server with the files for it (`ui/lab_files.py`). What is written stays on
 the device. The page is told what the code computed, as its pictures need it.
 """
 
@@ -14,12 +14,14 @@ from core.course.grading.tasks import lab_of
 from runtime import content
 from runtime.files import ROOT
 from runtime.one_process import ALONE
-from ui import address
+from runtime.prose import said
+from ui import address, lab_files
 
 HERE = Path(__file__).parent
 RUN_S = 20
 """So long may a run of the tests take: the reference takes some seconds on a slow machine."""
-MOST_LETTERS = 2_000_000
+MOST_LETTERS = 200_000
+"""Of what a browser may tell of a run: some ten times what the labs' pictures need."""
 _TOLD = "_solved_"
 
 _solver = st.components.v2.component(
@@ -31,14 +33,13 @@ _solver = st.components.v2.component(
 
 
 def is_offered() -> bool:
-    """Whether this page can judge a learner's code without a server: it runs in the browser itself."""
-    return ALONE
+    """Return whether a visitor's browser can judge a lab's code: it has all of the app, or the files are here."""
+    return ALONE or bool(lab_files.address())
 
 
-def offer(lab: str) -> None:
-    """Draw the editor where it is offered."""
-    if is_offered():
-        panel(lab)
+def say_elsewhere() -> None:
+    """Say where a lab is solved in the page, and how an operator has it here."""
+    st.markdown(said("solve", "elsewhere", setting=lab_files.SETTING))
 
 
 def panel(lab: str, sizes: tuple[int, ...] = ()) -> list[dict[str, Any]]:
@@ -50,6 +51,7 @@ def panel(lab: str, sizes: tuple[int, ...] = ()) -> list[dict[str, Any]]:
         key=key,
         data={
             "lab": lab,
+            "files": "" if ALONE else lab_files.address(),
             "sizes": " ".join(map(str, sizes)),
             "starter": starter.read_text(encoding="utf-8"),
             "run_s": RUN_S,
@@ -75,6 +77,8 @@ def rows_in(told: object) -> list[dict[str, Any]]:
         return []
     try:
         rows = json.loads(told)
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
-    return [row for row in rows if isinstance(row, dict) and "task" in row] if isinstance(rows, list) else []
+    if not isinstance(rows, list):
+        return []
+    return [row for row in rows if isinstance(row, dict) and isinstance(row.get("task"), str)]

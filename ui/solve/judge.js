@@ -1,15 +1,17 @@
 // The worker that judges: it is started by the first run, kept for the next, and ended when a run takes too long.
 
-const HERE = () => window.shardlab_base ?? document.baseURI;
+// A server's visitors find the files at an address of it; where the app runs in the tab, beside the page.
+const at = (files, name) => new URL(name, files ? new URL(files, location.href) : window.shardlab_base);
 
 class Judge {
-  constructor(tell) {
+  constructor(files, tell) {
+    this.files = files;
     this.tell = tell;
     this.asked = null;
   }
 
   start() {
-    this.worker = new Worker(new URL('lab_worker.js', HERE()));
+    this.worker = new Worker(at(this.files, `lab_worker.js${this.files && '#alone'}`));
     this.worker.onmessage = ({ data }) => this.hear(data);
     this.worker.onerror = (event) => { event.preventDefault(); this.end('broke', event.message); };
   }

@@ -1,4 +1,4 @@
-// The editor of a lab, its buttons, and a line for each task. `data` is { lab, sizes, starter, run_s, language, words }.
+// The editor of a lab, its buttons, and a line for each task. `data` is { lab, files, sizes, starter, run_s, language, words }.
 
 const made = (tag, set = {}, ...children) => { const one = Object.assign(document.createElement(tag), set); one.append(...children); return one; };
 const kept = (lab) => `shardlab-lab-${lab}`;
@@ -15,7 +15,7 @@ class Solver {
   constructor(root, data, tell) {
     Object.assign(this, { root, data, tellPage: tell });
     const { words } = data;
-    this.judge = new Judge((told) => this.hear(told));
+    this.judge = new Judge(data.files, (told) => this.hear(told));
     this.place = made('div', { className: 'editor' });
     const button = (name, act, kind = '') => made('button', { type: 'button', textContent: words[name], onclick: act, className: kind });
     this.runs = button('run', () => this.run(), 'primary');
@@ -33,9 +33,9 @@ class Solver {
   }
 
   async open() {
-    const { lab, starter, words } = this.data;
+    const { lab, files, starter, words } = this.data;
     this.says.textContent = words.opening;
-    const { open } = await import(new URL('editor.js', HERE()));
+    const { open } = await import(at(files, 'editor.js'));
     this.editor = open(this.place, stored(lab) ?? starter, words.label, (text) => {
       if (!store(lab, text)) this.says.textContent = words.not_kept;
     }, () => this.run());
