@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from threading import Timer
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -29,6 +29,7 @@ from ui.prose import escape, label
 from ui.room import notes, poll
 from ui.shortcuts import mounted, shortcut
 from ui.visit import read_visit, visit
+from ui.wall import wall
 
 _HERE = Path(__file__).parent
 _ICON = f"data:image/png;base64,{b64encode((_HERE / 'icon.png').read_bytes()).decode()}"
@@ -226,10 +227,10 @@ def _mount() -> None:
             "shared": [name for name in address.SHARED if name not in (notes.NOTES, notes.FOLLOW)],
             "first": _FIRST,
             "reads": visit().notes,
-            "wall": _wall(),
+            "wall": wall(),
             "dark": _palette().dark,
         },
-        default={"wall": _wall(), "dark": _palette().dark, "voter": None},
+        default={"wall": wall(), "dark": _palette().dark, "voter": None},
         on_wall_change=address.press,
         on_voter_change=address.press,
         on_dark_change=address.press,
@@ -282,26 +283,8 @@ def say_what_was_ignored(notice: st.delta_generator.DeltaGenerator, ignored: Seq
 
 def look() -> theme.Look:
     """The mode and size charts are drawn in."""
-    wall = _wall()
-    return theme.Look(_palette(), True, wall["low"], wall["zoom"]) if visit().present else theme.Look(_palette())
-
-
-class Wall(TypedDict):
-    """What the browser tells of the wall: whether it is a low one, and by how much all of it is scaled."""
-
-    low: bool
-    zoom: float
-
-
-def _wall() -> Wall:
-    """The wall that is projected on."""
-    return wall_of(st.session_state.get("shell", {}).get("wall"))
-
-
-def wall_of(told: object) -> Wall:
-    """What a browser says of its wall, which may be anything, held to what a wall can be."""
-    low, zoom = (told.get(name) if isinstance(told, dict) else None for name in ("low", "zoom"))
-    return {"low": low is True, "zoom": min(4.0, max(0.5, zoom)) if isinstance(zoom, int | float) else 1}
+    seen = wall()
+    return theme.Look(_palette(), True, seen["low"], seen["zoom"]) if visit().present else theme.Look(_palette())
 
 
 def _palette() -> theme.Palette:

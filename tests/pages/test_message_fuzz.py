@@ -38,7 +38,7 @@ from ui.beside import AT_ONCE_GPUS
 from ui.cluster import phone
 from ui.placement import rows_race
 from ui.players import puzzle_player
-from ui.shell import wall_of
+from ui.wall import wall_of
 
 COUNTS = {"press": 3_000, "wall": 3_000, "room": 3_000, "puzzle": 1_500, "manifest": 200, "race": 150}
 TEXTS = (*NUMBERS, *PIECES, "CDFGHJ", "key", "true", "a" * 5_000, "<script>", "../../etc/passwd", "$(id)", "🙂")
