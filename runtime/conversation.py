@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from core.course.grading.answer import answer_in, writable
-from core.errors import NotGradedError
+from core.errors import NotGradedError, Remark, remark
 from runtime import confinement
 from runtime.processes import kill_tagged
 from runtime.tree_limits import Tree
@@ -150,14 +150,15 @@ class Conversation:
             return "The code used more processor time than it may, and was ended."
         return f"The process ended before it answered (exit status {status})."
 
-    def _complaint(self) -> str:
+    def _complaint(self) -> str | Remark:
         """The last line on standard error, or that there is none."""
         assert self._process.stderr is not None
         with suppress(OSError, subprocess.TimeoutExpired):
             self._process.wait(0.5)
             said = os.read(self._process.stderr.fileno(), 65536).decode(errors="replace").strip().splitlines()
-            return writable(said[-1])[:300] if said else "it says nothing"
-        return "it says nothing"
+            if said:
+                return writable(said[-1])[:300]
+        return remark("errors.sandbox.says_nothing")
 
 
 def _late(wait_s: float) -> str:

@@ -1,6 +1,6 @@
 """A sentence that a lab or its judge says in English, in the language being spoken.
 
-A lab's tests, the judge and a student's process say what they find in English. `content/en/labs.md`, `classes.md`
+A lab's tests, the judge and a student's process say what they find in English. `content/en/labs.md`
 and `errors.md` hold the same sentences with fields where values stand: a message is found there by its words, its
 values are read off, and the block of the same name in another language says it. A value may be a message of its own
 (`part.*`, or a field of `_SENTENCES`). An error has a code: `runtime.prose.explained` says it.
@@ -16,9 +16,6 @@ from runtime.quantities import local
 
 LABS = ("labs", "errors")
 """What a lab's tests and the judge of a submission say, of a learner's code above all."""
-
-CLASSES = ("classes", *LABS)
-"""What the commands of a class say beside that, to an instructor."""
 
 _LONGEST_NAME = 40
 """Of what `OutOfRangeError` puts before its rule: a name, `=` and a value."""

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ANSWERS = Path(__file__).parent / "answers"
 BILL = LABS["lab-03"]
 SEED = 7
-pytestmark = pytest.mark.skipif(CANNOT_CONFINE, reason=confinement.missing())
+pytestmark = pytest.mark.skipif(CANNOT_CONFINE, reason="no sandbox can be had here")
 
 
 def answer(lab):
