@@ -126,7 +126,9 @@ _STEP = """      - id: {id}
           timeout: 5
           max-score: {points}
 """
-_OF_WORDS = tuple(f"runtime/{name}.py" for name in ("__init__", "content", "plurals", "quantities", "refusals"))
+_OF_WORDS = tuple(
+    f"runtime/{name}.py" for name in ("__init__", "content", "plurals", "quantities", "prose", "catalog_words")
+)
 _STEMS = ("errors", "labs", "language")
 """What the lab's tests say another language than English with, `LAB_LANG`."""
 
