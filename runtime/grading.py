@@ -42,18 +42,11 @@ MOST_BYTES = 2**20
 _NEEDED = (
     *(
         ("core.errors", name)
-        for name in (
-            "require_divides",
-            "require_positive",
-            "IndivisibleError",
-            "OutOfRangeError",
-            "raised",
-            "as_row",
-        )
+        for name in ("require_divides", "require_positive", "IndivisibleError", "OutOfRangeError")
     ),
     *(("core.ledger", "Ledger"), ("core.specs", "LinkSpec"), ("core.specs", "ModelSpec")),
     *(("runtime.files", "module_at"), ("runtime.files", "line_in")),
-    ("core.course.grading.right_before", "right_before"),
+    *(("core.errors", "raised"), ("core.errors", "as_row"), ("core.course.grading.right_before", "right_before")),
 )
 _OF_LAB = {
     "lab-01": (("core.sharding_math.whole", "Whole"), ("core.sharding_math.watched", "watched")),

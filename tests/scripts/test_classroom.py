@@ -89,7 +89,7 @@ def quick(monkeypatch):
 
         right = b"comm_s + step_s" in code or b"step_s + comm_s" in code
         told = "" if right else "=cmd|' /C calc'!A0\x1b[2J"
-        return tally(lab, [(probe.task, Outcome(probe.claim, told)) for probe in probes(lab, seed)])
+        return tally(lab, [(probe.task, Outcome(str(probe.claim), told)) for probe in probes(lab, seed)])
 
     monkeypatch.setattr(grading, "grade_code", stand_in)
     monkeypatch.setattr(class_grading.confinement, "missing", lambda: "")
