@@ -40,7 +40,7 @@ class Probe:
     """
 
     task: int
-    claim: Remark
+    name: str
     function: str
     given: Mapping[str, Json]
     expected: Mapping[str, Json]
@@ -48,6 +48,12 @@ class Probe:
     slips: Mapping[Remark, Json] = field(default_factory=dict)
     by_rank: bool = False
     """Whether an answer is a list of what each of two real ranks gave."""
+    values: Mapping[str, Remark] = field(default_factory=dict)
+
+    @property
+    def claim(self) -> Remark:
+        """What the call shows: the block of labs.md that is named, with its values."""
+        return say(f"claim.{self.name}", **self.values)
 
 
 def verdict(probe: Probe, answer: object) -> Remark | None:

@@ -8,7 +8,6 @@ import numpy as np
 
 from core.course.grading.probe import SINGLE, Json, Probe
 from core.course.grading.remarks import say
-from core.errors import Remark
 from core.sharding_math.lab import attention_tp
 from core.text.question import Draw, pick
 
@@ -67,19 +66,17 @@ def _of_columns(more: Mapping[str, Json], x: np.ndarray, W: np.ndarray, bias: np
         say("slip.bias_all", times=ranks - 1, ranks=ranks): (y + ranks * bias).tolist(),
     }
 
-    def column(claim: Remark, expected: Mapping[str, Json], given: Mapping[str, Json] = given) -> Probe:
+    def column(claim: str, expected: Mapping[str, Json], given: Mapping[str, Json] = given) -> Probe:
         return Probe(1, claim, "column_parallel", given, expected)
 
-    yield column(say("claim.the_slices_of_y_are_the_dense_product"), {"value": y.tolist()})
-    yield replace(
-        column(say("claim.each_output_gets_its_own_bias"), {"value": (y + bias).tolist()}, biased), slips=slips
-    )
-    yield column(say("claim.nothing_is_sent"), {"ledger": []})
-    yield column(say("claim.a_rank_multiplies_its_own_rows_of_w"), {"shares": {"W": _slices(W.shape, ranks)}})
+    yield column("slices_are_dense", {"value": y.tolist()})
+    yield replace(column("own_bias", {"value": (y + bias).tolist()}, biased), slips=slips)
+    yield column("nothing_is_sent", {"ledger": []})
+    yield column("own_rows_of_w", {"shares": {"W": _slices(W.shape, ranks)}})
     odd = 2 * ranks + 1
     width = ranks * (odd - 1) if ranks * (odd - 1) % odd else ranks
     narrow = np.resize(W, (width, W.shape[1]))
-    yield column(say("claim.outputs_that_do_not_divide_are_refused"), {"raised": _refusal(width, odd)},
+    yield column("uneven_outputs_refused", {"raised": _refusal(width, odd)},
                  {**given, "num_ranks": odd, "W": _whole(narrow, odd, 0, side_by_side=True)})  # fmt: skip
 
 
@@ -91,23 +88,23 @@ def _of_rows(more: Mapping[str, Json], x: np.ndarray, W: np.ndarray, bias: np.nd
         say("slip.bias_before", times=ranks - 1, ranks=ranks): (y + ranks * bias).tolist(),
     }
 
-    def row(claim: Remark, expected: Mapping[str, Json], given: Mapping[str, Json] = given) -> Probe:
+    def row(claim: str, expected: Mapping[str, Json], given: Mapping[str, Json] = given) -> Probe:
         return Probe(2, claim, "row_parallel", given, expected)
 
-    yield row(say("claim.the_sum_of_the_ranks_terms_is_the_dense"), {"value": y.tolist()})
-    yield row(say("claim.one_all_reduce_of_y"), {"ledger": _sum_of(y, ranks)})
+    yield row("sum_of_terms_is_dense", {"value": y.tolist()})
+    yield row("one_all_reduce_of_y", {"ledger": _sum_of(y, ranks)})
     terms = [term.tolist() for term in _terms(x, W, ranks)]
-    yield row(say("claim.each_rank_s_term_is_its_own_columns_prod"), {"reduced": [terms]})
+    yield row("term_of_own_columns", {"reduced": [terms]})
     cut = {"x": _slices(x.shape, ranks, 1), "W": _slices(W.shape, ranks, 1)}
-    yield row(say("claim.x_and_w_are_cut_alike_by_inputs"), {"shares": cut})
+    yield row("cut_alike", {"shares": cut})
     yield replace(
-        row(say("claim.the_bias_is_added_once"), {"value": (y + bias).tolist()}, given | {"bias": _array(bias)}),
+        row("bias_once", {"value": (y + bias).tolist()}, given | {"bias": _array(bias)}),
         slips=slips,
     )
-    yield row(say("claim.one_rank_sends_nothing"), {"value": y.tolist(), "ledger": []},
+    yield row("one_rank_sends_nothing", {"value": y.tolist(), "ledger": []},
               {**given, "num_ranks": 1, "x": _array(x), "W": _array(W)})  # fmt: skip
     odd = W.shape[1] + 1
-    yield row(say("claim.inputs_that_do_not_divide_are_refused"), {"raised": _refusal(W.shape[1], odd)},
+    yield row("uneven_inputs_refused", {"raised": _refusal(W.shape[1], odd)},
               {**given, "num_ranks": odd, "x": _whole(x, odd, 1), "W": _whole(W, odd, 1)})  # fmt: skip
 
 
@@ -117,25 +114,25 @@ def _of_the_pair(more: Mapping[str, Json], x: np.ndarray, W1: np.ndarray, W2: np
     hidden = np.maximum(x @ W1.T, 0)
     y, terms = hidden @ W2.T, _terms(hidden, W2, ranks)
 
-    def mlp(claim: Remark, expected: Mapping[str, Json], given: Mapping[str, Json] = given) -> Probe:
+    def mlp(claim: str, expected: Mapping[str, Json], given: Mapping[str, Json] = given) -> Probe:
         return Probe(3, claim, "mlp_tp", given, expected)
 
-    yield mlp(say("claim.the_pair_is_the_dense_mlp"), {"value": y.tolist()})
+    yield mlp("pair_is_dense", {"value": y.tolist()})
     squared = (x @ W1.T) ** 2 @ W2.T
-    yield mlp(say("claim.it_applies_the_activation_it_is_given"), {"value": squared.tolist()},
+    yield mlp("applies_the_activation", {"value": squared.tolist()},
               {**given, "activation": ["activation", "square"]})  # fmt: skip
-    yield mlp(say("claim.exactly_one_all_reduce"), {"ledger": _sum_of(y, ranks)})
-    yield mlp(say("claim.each_rank_s_term_is_its_own_slice_s"), {"reduced": [[term.tolist() for term in terms]]})
+    yield mlp("exactly_one_all_reduce", {"ledger": _sum_of(y, ranks)})
+    yield mlp("term_of_own_slice", {"reduced": [[term.tolist() for term in terms]]})
     cut = {"W1": _slices(W1.shape, ranks), "W2": _slices(W2.shape, ranks, 1)}
-    yield mlp(say("claim.w1_is_cut_by_outputs_w2_by_inputs"), {"shares": cut})
+    yield mlp("w1_outputs_w2_inputs", {"shares": cut})
     width = W1.shape[0]
-    yield mlp(say("claim.a_rank_s_slice_of_h_stays_on_the_rank"),
+    yield mlp("slice_of_h_stays",
               {"shown": ranks * [[len(x), width // ranks]], "gathered": []},
               {**given, "activation": ["activation", "relu"]})  # fmt: skip
-    yield mlp(say("claim.one_rank_sends_nothing"), {"value": y.tolist(), "ledger": []},
+    yield mlp("one_rank_sends_nothing", {"value": y.tolist(), "ledger": []},
               {**given, "num_ranks": 1, "W1": _array(W1), "W2": _array(W2)})  # fmt: skip
     odd = width + 1
-    yield mlp(say("claim.a_width_that_does_not_divide_is_refused"), {"raised": _refusal(width, odd)},
+    yield mlp("uneven_width_refused", {"raised": _refusal(width, odd)},
               {**given, "num_ranks": odd, "W1": _whole(W1, odd, 0), "W2": _whole(W2, odd, 1)})  # fmt: skip
 
 
@@ -161,23 +158,23 @@ def _of_attention(rng: Draw, kv_heads: int, ranks: int) -> Iterator[Probe]:
         "ledger": ["ledger"],
     }
     close = 1e-9
-    share = say("part.shared" if kv_heads < ranks else "part.cut")
+    share = {"share": say("part.shared" if kv_heads < ranks else "part.cut")}
 
     def attention(claim: str, expected: Mapping[str, Json], given: Mapping[str, Json] = given) -> Probe:
-        return Probe(4, say(f"claim.{claim}", share=share), "attention_tp", given, expected, close)
+        return Probe(4, claim, "attention_tp", given, expected, close, values=share)
 
-    yield attention("heads_over_ranks_give_the_dense_attentio", {"value": y.tolist()})
-    yield attention("exactly_one_all_reduce_kv_heads_share", {"ledger": _sum_of(y, ranks)})
+    yield attention("heads_give_dense", {"value": y.tolist()})
+    yield attention("heads_one_all_reduce", {"ledger": _sum_of(y, ranks)})
     own = np.arange(heads * head_dim) // (heads * head_dim // ranks)
     terms = [attention_tp(x, Wq, Wk, Wv, Wo * (own == rank), head_dim, 1) for rank in range(ranks)]
-    yield attention("each_rank_s_term_is_its_own_heads_kv_hea",
+    yield attention("term_of_own_heads",
                     {"reduced": [[np.asarray(term).tolist() for term in terms]], "gathered": []})  # fmt: skip
     cut = {"Wq": _slices(Wq.shape, ranks), "Wo": _slices(Wo.shape, ranks, 1)}
     if kv_shares > 1:
         cut |= {name: _slices(Wk.shape, kv_shares) for name in ("Wk", "Wv")}
-    yield attention("a_rank_has_the_weights_of_its_own_heads", {"shares": cut})
+    yield attention("weights_of_own_heads", {"shares": cut})
     odd = heads + 1
-    yield attention("heads_that_do_not_divide_are_refused_kv", {"raised": _refusal(heads, odd)},
+    yield attention("uneven_heads_refused", {"raised": _refusal(heads, odd)},
                     {**given, "num_ranks": odd, "Wq": _whole(Wq, odd, 0), "Wo": _whole(Wo, odd, 1)})  # fmt: skip
 
 
@@ -199,46 +196,34 @@ def of_two_ranks(rng: Draw) -> Iterator[Probe]:
     y = x @ W.T + bias
     given = {"x": x.tolist(), "weight": W.tolist(), "bias": bias.tolist()}
 
-    def probe(task: int, claim: Remark, function: str, expected: Mapping[str, Json], **more: Json) -> Probe:
+    def probe(task: int, claim: str, function: str, expected: Mapping[str, Json], **more: Json) -> Probe:
         return Probe(task, claim, function, {**given, **more}, expected, SINGLE, by_rank=True)
 
     halves = [half.tolist() for half in np.split(y, 2, 1)]
-    yield probe(1, say("claim.each_rank_makes_its_half_of_y"), "column", {"value": halves})
-    yield probe(1, say("claim.nothing_is_sent"), "column", {"ledger": [[], []]})
-    yield probe(1, say("claim.each_rank_holds_half_of_w_and_of_b"), "column", {"held": 2 * [(d + 1) * f // 2]})
+    yield probe(1, "half_of_y", "column", {"value": halves})
+    yield probe(1, "nothing_is_sent", "column", {"ledger": [[], []]})
+    yield probe(1, "half_of_w_and_b", "column", {"held": 2 * [(d + 1) * f // 2]})
     yield replace(
-        probe(2, say("claim.both_ranks_have_the_whole_y_the_bias_add"), "row", {"value": 2 * [y.tolist()]}),
+        probe(2, "whole_y_bias_once", "row", {"value": 2 * [y.tolist()]}),
         slips={
             say("slip.bias_before", times="1", ranks="2"): 2 * [(y + bias).tolist()],
             say("slip.no_bias"): 2 * [(y - bias).tolist()],
             say("slip.half_bias"): 2 * [(y - bias / 2).tolist()],
         },
     )
-    yield probe(2, say("claim.one_all_reduce"), "row", {"ledger": 2 * [["all_reduce"]]})
-    yield probe(2, say("claim.each_rank_holds_half_of_w_and_the_whole"), "row", {"held": 2 * [d * f // 2 + f]})
+    yield probe(2, "one_all_reduce", "row", {"ledger": 2 * [["all_reduce"]]})
+    yield probe(2, "half_of_w_whole_b", "row", {"held": 2 * [d * f // 2 + f]})
     table, ids = whole_numbers(vocab, d), rng.integers(0, vocab, size=4)
     asked = {"weight": table.tolist(), "tokens": ids.tolist()}
-    yield probe(
-        3, say("claim.every_rank_has_each_token_s_row"), "look_up", {"value": 2 * [table[ids].tolist()]}, **asked
-    )
-    yield probe(
-        3, say("claim.an_all_reduce_adds_what_one_rank_has"), "look_up", {"ledger": 2 * [["all_reduce"]]}, **asked
-    )
-    yield probe(
-        3,
-        say("claim.the_scores_of_the_tokens_there_are"),
-        "score",
-        {"value": 2 * [(x @ table.T).tolist()]},
-        **asked,
-    )
+    yield probe(3, "every_token_row", "look_up", {"value": 2 * [table[ids].tolist()]}, **asked)
+    yield probe(3, "adds_what_one_has", "look_up", {"ledger": 2 * [["all_reduce"]]}, **asked)
+    yield probe(3, "scores_of_tokens", "score", {"value": 2 * [(x @ table.T).tolist()]}, **asked)
     down, out_bias = whole_numbers(d, f) / 8, whole_numbers(d)
     more = {"down": down.tolist(), "down_bias": out_bias.tolist()}
     out = _gelu(y) @ down.T + out_bias
     twice = {say("slip.down_bias", times="1", ranks="2"): 2 * [(out + out_bias).tolist()]}
-    yield replace(
-        probe(4, say("claim.the_pair_is_the_dense_mlp"), "mlp", {"value": 2 * [out.tolist()]}, **more), slips=twice
-    )
-    yield probe(4, say("claim.one_all_reduce_in_all"), "mlp", {"ledger": 2 * [["all_reduce"]]}, **more)
+    yield replace(probe(4, "pair_is_dense", "mlp", {"value": 2 * [out.tolist()]}, **more), slips=twice)
+    yield probe(4, "one_all_reduce_in_all", "mlp", {"ledger": 2 * [["all_reduce"]]}, **more)
 
 
 def _gelu(values: np.ndarray) -> np.ndarray:

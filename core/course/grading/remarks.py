@@ -1,5 +1,7 @@
 """What a lab and its judge say, a block of labs.md and its values; and what a submission's process says."""
 
+from contextlib import suppress
+
 from core.course.grading.tasks import LABS
 from core.english import express, template
 from core.errors import Remark, remark
@@ -21,10 +23,8 @@ _NOT_WRITTEN = {
 
 def say(block: str, /, **values: object) -> Remark:
     """What a block of labs.md says: remarks among its values stand in it, all others as their texts do."""
-    kept = (Remark, tuple)
-    return Remark(
-        f"labs.{block}", {name: one if isinstance(one, kept) else str(one) for name, one in values.items()}
-    )
+    worded = {name: one if isinstance(one, Remark | tuple) else str(one) for name, one in values.items()}
+    return Remark(f"labs.{block}", worded)
 
 
 def remark_of(row: object) -> Remark:
@@ -44,12 +44,7 @@ def _value(row: object, deepest: int) -> object:
             return row
         case [str(code), dict(values)] if deepest and code.partition(".")[0] in _FROM and template(code):
             said = Remark(code, {name: _value(one, deepest - 1) for name, one in values.items()})
-            try:
-                text = express(said.code, said.values)
-            except (KeyError, ValueError, TypeError):  # a field too few, or of another kind
-                text = str(row)
-            else:
-                if len(text) <= LONGEST:
+            with suppress(KeyError, ValueError, TypeError):  # a field too few, or of another kind
+                if len(express(said.code, said.values)) <= LONGEST:
                     return said
-            return text[:LONGEST]
     return in_words(str(row)[:LONGEST])
