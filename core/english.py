@@ -16,6 +16,9 @@ FIELD = re.compile(r"\{\{([a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*)(?:\|([^{}|\n]+)
 _FORMATS = MappingProxyType({"#": ",", "g": "g", "2": ".2f"})
 """The units that an error's words name, as Python's format has them."""
 
+CAPITAL = "^"
+"""The unit of what begins a sentence."""
+
 _CONTENT = Path(__file__).resolve().parents[1] / "content" / "en"
 _BLOCK = re.compile(r"^## ([a-z][a-z0-9_.]*?)(\.\*)?[ \t]*$", re.MULTILINE)
 _ENTRY = re.compile(r"([A-Za-z0-9_][\w.+-]*):\s+(\S.*)", re.ASCII)
@@ -26,17 +29,25 @@ def express(code: str, values: Mapping[str, object]) -> str:
 
     Raises KeyError for a field that has no value.
     """
-    stem, _, name = code.partition(".")
-    block = _words(stem).get(f"remark.{name}")
+    block = template(code)
     if block is None:
         return f"{code} {', '.join(f'{field}={_written(value)}' for field, value in values.items())}".rstrip()
     return FIELD.sub(lambda field: _written(values[field[1]], field[2]), block)
 
 
+def template(code: str) -> str | None:
+    """The words of a code with their fields; None where it has none."""
+    stem, _, name = code.partition(".")
+    return _words(stem).get(f"remark.{name}")
+
+
 def _written(value: object, unit: str | None = None) -> str:
-    if hasattr(value, "code") and hasattr(value, "values"):
-        return express(value.code, value.values)
-    return format(value, _FORMATS[unit]) if unit else str(value)
+    if type(value) is tuple:
+        return ", ".join(map(_written, value))
+    text = express(value.code, value.values) if hasattr(value, "code") and hasattr(value, "values") else str(value)
+    if unit == CAPITAL:
+        return text[:1].upper() + text[1:]
+    return format(value, _FORMATS[unit]) if unit else text
 
 
 @lru_cache(maxsize=8)

@@ -38,6 +38,12 @@ class Remark:
     values: Mapping[str, object] = field(default_factory=dict)
     line: int = 0
 
+    def __hash__(self) -> int:
+        return hash(self.code)
+
+    def __str__(self) -> str:
+        return express(self.code, self.values)
+
 
 def remark(code: str, line: int = 0, **values: object) -> Remark:
     """A remark by its code and values, of a longer text its beginning."""
@@ -136,8 +142,29 @@ class NotGradedError(ShardlabError):
 class CodeError:
     """An exception of the learner's code, or a limit it met. `line` is in their file, 0 where there is none."""
 
-    message: str
+    message: Remark
     line: int = 0
+
+
+def raised(error: BaseException, words: Remark | str | None = None) -> Remark:
+    """What somebody's code raised: the error's name, and its remark; `words` where it has none or is cut."""
+    own, text = getattr(error, "remark", None), str(error)
+    words = text if words is None else words
+    ours = isinstance(own, Remark)
+    private = ours and type(error).__name__.startswith("_")  # one of ours goes by the name of Python's own
+    name = next(one.__name__ for one in type(error).__mro__ if not private or one.__module__ == "builtins")
+    said = own if ours and words == text else words
+    if isinstance(said, str):
+        said = said.encode(errors="replace").decode()
+    bare = remark("errors.raised.bare", kind=name)
+    return remark("errors.raised.named", kind=name, error=said) if words else bare
+
+
+def as_row(said: object) -> object:
+    """A remark as JSON has it, a list of its code and its values, to leave a process; anything else as its text."""
+    if isinstance(said, Remark):
+        return [said.code, {name: as_row(value) for name, value in said.values.items()}]
+    return said if isinstance(said, int | float) else str(said)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -188,7 +188,7 @@ def plain(value: Any) -> Any:
         return [plain(value.action), *(plain(part) for part in (value.rank, value.start, value.end))]
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
-    raise TypeError(f"what was returned has the type {type(value).__name__}, which is no answer")
+    raise _NoAnswerError(type(value).__name__)
 
 
 def _on_two_ranks(module: Any, file: str, function: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -264,31 +264,36 @@ def _told(y: Any, module: Any, group: Any) -> Any:
     return plain(y), [line.op for line in group.ledger], sum(p.numel() for p in module.parameters())
 
 
-def _raised(error: BaseException, file: str) -> str:
-    """An error by its name, its message, and where in the submission it came from."""
+class _NoAnswerError(TypeError):
+    """What was returned is of a type that no answer has."""
+
+    def __init__(self, kind: str) -> None:
+        from core.errors import remark
+
+        self.remark = remark("errors.raised.no_answer_type", kind=kind)
+        super().__init__(str(self.remark))
+
+
+def _raised(error: BaseException, file: str) -> Any:
+    """An error by its name, its message, and where in the submission it came from, as a remark's row."""
+    from core.errors import as_row, raised, remark
     from runtime.files import line_in
 
     line = line_in(Path(file), error.__traceback__)
-    where = f" (line {line})" if line else ""
-    last = str(error).strip().splitlines()[-1:] or [""]
-    reason = last[0] if type(error).__name__ == "RankError" else f"{type(error).__name__}: {error}"
-    return reason[:300] + where
+    of_rank = (
+        getattr(error, "remark", None) if type(error).__name__ == "RankError" else None
+    )  # it names all by itself
+    said = of_rank or raised(error, str(error)[:300])
+    return as_row(remark("errors.raised.at_line", error=said, at=line) if line else said)
 
 
 def _say(answers: Any, answer: dict[str, Any]) -> None:
-    if not _finite(answer):
-        answer = {"raised": "The answer has a number that is not finite."}
-    text = json.dumps(answer, allow_nan=False, default=str)
-    answers.write((text if len(text) <= LONGEST else '{"raised": "The answer is too long."}') + "\n")
-    answers.flush()
-
-
-def _finite(value: Any) -> bool:
     try:
-        json.dumps(value, allow_nan=False)
+        text = json.dumps(answer, allow_nan=False)
     except (ValueError, TypeError, RecursionError):
-        return False
-    return True
+        text = '{"raised": ["labs.judge.not_finite", {}]}'
+    answers.write((text if len(text) <= LONGEST else '{"raised": ["labs.judge.too_long", {}]}') + "\n")
+    answers.flush()
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from core.errors import Remark, raised, remark
 from distributed import collectives
 from runtime.files import line_in, module_at
 from runtime.processes import processor_s
@@ -24,6 +25,10 @@ TIMEOUT_S, IDLE_S = 60.0, 1.0
 
 class RankError(RuntimeError):
     """What went wrong on a rank, in one line: the error, its line in the module under test, and the rank."""
+
+    def __init__(self, said: Remark) -> None:
+        super().__init__(str(said))
+        self.remark = said
 
 
 def run_ranks(ranks: int, file: Path, function: str, module: Path, **given: object) -> list[Any]:
@@ -65,7 +70,7 @@ def _context() -> SpawnContext | ForkServerContext:
 
 def _answers(pipes: list[Connection], pids: list[int]) -> list[Any]:
     answers: dict[int, object] = {}
-    alone = ""  # a rank that its peers left: whatever went wrong, went wrong on one of them
+    alone: Any = None  # a rank that its peers left: whatever went wrong, went wrong on one of them
     while len(answers) < len(pipes):
         late = [rank for rank in range(len(pipes)) if rank not in answers]
         before_s = sum(processor_s(pids[rank]) for rank in late)
@@ -73,11 +78,11 @@ def _answers(pipes: list[Connection], pids: list[int]) -> list[Any]:
         given_s = sum(processor_s(pids[rank]) for rank in late)
         gets_on = given_s - before_s > IDLE_S and given_s < TIMEOUT_S * len(late)
         if not ready and not gets_on:
-            raise RankError(alone or f"a rank did not answer within {TIMEOUT_S:.0f} s")
+            raise RankError(alone or remark("errors.raised.rank_late", wall=f"{TIMEOUT_S:.0f}"))
         for rank, pipe in enumerate(pipes):
             if pipe in ready:
                 kind, answers[rank] = _answer(pipe, rank)
-                alone = str(answers[rank]) if kind == "alone" else alone
+                alone = answers[rank] if kind == "alone" else alone
     if alone:
         raise RankError(alone)
     return [answers[rank] for rank in range(len(pipes))]
@@ -87,7 +92,7 @@ def _answer(pipe: Connection, rank: int) -> tuple[str, object]:
     try:
         kind, told = pipe.recv()
     except EOFError:
-        raise RankError(f"rank {rank} ended without an answer: its process was killed, or called exit") from None
+        raise RankError(remark("errors.raised.rank_ended", rank=rank)) from None
     if kind == "task":
         raise NotImplementedError(told)
     if kind == "error":
@@ -117,12 +122,15 @@ def _rank_main(
         answer.send(_told(error, rank, module))
 
 
-def _told(error: BaseException, rank: int, module: Path) -> tuple[str, str]:
-    """An error in one line, and whether it is only that the others did not come to a collective."""
+def _told(error: BaseException, rank: int, module: Path) -> tuple[str, Remark]:
+    """An error, and whether it is only that the others did not come to a collective."""
     frames = traceback.extract_tb(error.__traceback__)
     line = line_in(module, error.__traceback__)
-    where = f"{f'line {line} of {module.name}, ' if line else ''}rank {rank}"
-    if frames and Path(frames[-1].filename).name in ("c10d_logger.py", "distributed_c10d.py"):
-        return "alone", f"this rank calls a collective that another rank does not call ({where})"
+    alone = bool(frames) and Path(frames[-1].filename).name in ("c10d_logger.py", "distributed_c10d.py")
     message = str(error).strip().partition("\n")[0]
-    return "error", f"{type(error).__name__}{f': {message}' if message else ''} ({where})"
+    said = remark("errors.raised.alone") if alone else raised(error, message)
+    if line:
+        said = remark("errors.raised.at_line_on_rank", error=said, at=line, file=module.name, rank=rank)
+    else:
+        said = remark("errors.raised.on_rank", error=said, rank=rank)
+    return "alone" if alone else "error", said

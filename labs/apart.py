@@ -1,12 +1,12 @@
 """Lab 01's functions as they are asked: what no rank holds all of comes whole, a rank's values stay with it."""
 
 import numpy as np
-import pytest
 
 from core.sharding_math import group
 from core.sharding_math.watched import watched
 from core.sharding_math.whole import Whole
 from labs.diagnosis import agree
+from labs.spoken import fail, say
 
 
 def relu(values):
@@ -24,11 +24,9 @@ def cut_along(dim, *tensors, finer=False):
     __tracebackhide__ = True
     for tensor in tensors:
         if isinstance(tensor, Whole) and not tensor.is_cut_along(dim, finer):
-            pytest.fail(
-                f"{tensor.name} {list(tensor.shape)} is cut along its {('outputs', 'inputs')[dim]}, dim {dim},"
-                f" in equal shares, one a rank; {len(set(tensor.shares)) or 'no'} other pieces were taken from it.",
-                pytrace=False,
-            )
+            side, pieces = say(("part.outputs", "part.inputs")[dim]), len(set(tensor.shares)) or say("part.no")
+            name = f"{tensor.name} {list(tensor.shape)}"
+            fail("result.cut_along", tensor=name, side=side, dim=dim, count=pieces)
 
 
 def column(lab, x, W, num_ranks, ledger=None, bias=None):
@@ -70,12 +68,9 @@ def gave(seen, due_terms):
     given = seen.terms[0] if seen.terms else ()
     if len(seen.terms) != 1 or len(given) != len(due_terms):
         counts = ", ".join(str(len(terms)) for terms in seen.terms)
-        pytest.fail(
-            f"One all_reduce of {len(due_terms)} terms is due, one a rank; {counts or 'none'} had gone in.",
-            pytrace=False,
-        )
+        fail("result.one_sum", terms=len(due_terms), counts=counts or say("part.none"))
     for rank, (term, due) in enumerate(zip(given, due_terms, strict=True)):
-        hint = f" That is what rank {rank} gave to the sum: its own slice's product is due."
+        hint = say("result.own_term", rank=rank)
         agree(term, due, within=1e-12, hint=hint)
 
 
@@ -84,25 +79,17 @@ def shown_its_slice(seen, tokens, width, num_ranks):
     __tracebackhide__ = True
     wide = next((shape for shape in seen.shown if shape[-1:] == (width,)), None)
     if wide:
-        pytest.fail(
-            f"The activation was given all {width} columns of h. Each of {num_ranks} ranks has {width // num_ranks}"
-            " of them, and to have all takes a gather, which the ledger would show: activate each rank's slice.",
-            pytrace=False,
-        )
+        fail("result.all_of_h", width=width, ranks=num_ranks, own=width // num_ranks)
     due = [(tokens, width // num_ranks)] * num_ranks
     if seen.shown != due:
-        pytest.fail(f"The activation was given {seen.shown}; each rank's slice of h is due, {due}.", pytrace=False)
+        fail("result.slices_of_h", shown=seen.shown, due=due)
 
 
 def stayed_apart(name, W):
     """Fail where a share of W was multiplied with a part of what no rank holds all of."""
     __tracebackhide__ = True
     if isinstance(W, Whole) and W.met:
-        pytest.fail(
-            f"{W.name}'s share was multiplied with {W.met[0]} columns of {name}: all of {name} was put together and"
-            " cut again. That is a gather, which no line of the ledger says; keep each rank's slice by itself.",
-            pytrace=False,
-        )
+        fail("result.put_together", whole=W.name, met=W.met[0], name=name, made=name)
 
 
 def attention(lab, x, Wq, Wk, Wv, Wo, num_ranks, ledger=None, due_terms=(), stays=False):
@@ -116,6 +103,6 @@ def attention(lab, x, Wq, Wk, Wv, Wo, num_ranks, ledger=None, due_terms=(), stay
     cut_along(0, Wq, Wk, Wv, finer=True)
     cut_along(1, Wo, finer=True)
     if stays:
-        stayed_apart("the heads' outputs", Wo)
+        stayed_apart(say("part.heads_outputs"), Wo)
     gave(seen, due_terms)
     return y

@@ -1,22 +1,26 @@
 """Lab 03's known slips, by what is to be said of each, and its ring and its fit as they are asked."""
 
 import numpy as np
-import pytest
 
+from core.catalog import link
+from core.comm_cost.choice import Offer
 from core.comm_cost.wire import Wire
 from core.sharding_math.whole import kept_whole
-from labs.diagnosis import given, is_due
+from labs.diagnosis import fail_type, is_due
+from labs.spoken import link_named, say
+
+NVLINK, ETHERNET = link("nvlink-lab"), link("ethernet-10g-lab")
 
 
 def payload_slips(tokens, hidden_size, width):
     """Known wrong payloads, by what is to be said of each."""
     entries = tokens * hidden_size
     return {
-        "that is the number of entries, and each takes bytes_per_element": entries,
-        "the bytes of an element were taken for two": 2 * entries,
-        "that is in bits": 8 * entries * width,
-        "that is in KiB: bytes are expected": entries * width / 1024,
-        "the width counts once: what is sent is a row of activations, not a matrix": entries * hidden_size * width,
+        say("slip.entries"): entries,
+        say("slip.two_bytes"): 2 * entries,
+        say("slip.bits"): 8 * entries * width,
+        say("slip.kib"): entries * width / 1024,
+        say("slip.matrix"): entries * hidden_size * width,
     }
 
 
@@ -25,17 +29,16 @@ def time_slips(payload_bytes, ranks, over):
     hop, sent = over.latency_s, 2 * (ranks - 1) / ranks * payload_bytes / over.bandwidth_bytes_per_s
     hops = 2 * (ranks - 1)
     return {
-        "the latency is missing: each of the 2(N-1) hops waits for it": sent,
-        "one latency was counted, and each of the 2(N-1) hops waits for it": hop + sent,
-        "N-1 hops were counted: the ring goes round twice, so they are 2(N-1)": hops / 2 * hop + sent,
-        "two hops were counted whatever N: they are 2(N-1)": 2 * hop + sent,
-        "both directions of the link were added up: in a ring every byte travels one way": hops * hop + sent / 2,
-        "every hop was charged for the whole payload: a message is one chunk, n/N": hops * hop + sent * ranks,
-        "the bandwidth is in bytes a second here, not in bits": hops * hop + 8 * sent,
-        "that is in microseconds: seconds are expected": 1e6 * (hops * hop + sent),
-        "that is in milliseconds: seconds are expected": 1e3 * (hops * hop + sent),
-        "a rank sends 2(N-1)/N of the payload, not all of it": hops * hop
-        + payload_bytes / over.bandwidth_bytes_per_s,
+        say("slip.no_latency", hops="2(N-1)"): sent,
+        say("slip.one_latency", hops="2(N-1)"): hop + sent,
+        say("slip.half_hops", found="N-1", hops="2(N-1)"): hops / 2 * hop + sent,
+        say("slip.two_hops", hops="2(N-1)"): 2 * hop + sent,
+        say("slip.both_directions"): hops * hop + sent / 2,
+        say("slip.whole_payload"): hops * hop + sent * ranks,
+        say("slip.bits_a_second"): hops * hop + 8 * sent,
+        say("slip.microseconds"): 1e6 * (hops * hop + sent),
+        say("slip.milliseconds"): 1e3 * (hops * hop + sent),
+        say("slip.not_all", share="2(N-1)/N"): hops * hop + payload_bytes / over.bandwidth_bytes_per_s,
     }
 
 
@@ -48,30 +51,26 @@ def bill_is_due(lab, row, tp_size, over, due_s):
 
     sums = 2 * row.num_hidden_layers
     slips = {
-        "one all-reduce a layer was counted: attention ends in one, and so does the MLP": all_reduces(sums / 2),
-        "that is one all-reduce; every layer has two": all_reduces(1),
-        "three all-reduces a layer were counted; there are two": all_reduces(1.5 * sums),
-        "that is in all ranks together: they take part in the same all-reduces": all_reduces(sums * tp_size),
-        "the all-reduces were divided over the ranks: all ranks take part in each": all_reduces(sums / tp_size),
-        "the payload was divided by the ranks: each holds a whole row, one term of it": all_reduces(
-            sums, share=tp_size
-        ),
-        "the width is the MLP's hidden row: what is summed is hidden_size wide": all_reduces(
-            sums, row.intermediate_size
-        ),
+        say("slip.one_a_layer"): all_reduces(sums / 2),
+        say("slip.one_in_all"): all_reduces(1),
+        say("slip.three_a_layer"): all_reduces(1.5 * sums),
+        say("slip.all_ranks"): all_reduces(sums * tp_size),
+        say("slip.sums_divided"): all_reduces(sums / tp_size),
+        say("slip.payload_divided"): all_reduces(sums, share=tp_size),
+        say("slip.hidden_row"): all_reduces(sums, row.intermediate_size),
     }
-    case = f"Seconds of {row.key}'s decode step at TP={tp_size} over {over.name}"
+    case = say("part.decode_step", model=row.key, tp=tp_size, link=link_named(over))
     is_due(lab.tp_comm_time_per_step(row, 1, tp_size, over), due_s, case, slips, rel=1e-3)
 
 
 def share_is_due(lab, comm_s, step_s, share, rel=0.0):
     slips = {
-        "that is in per cent: a fraction from 0 to 1 is expected": 100 * share,
-        "that is the share of the compute": 1 - share,
+        say("slip.per_cent", least="0", most="1"): 100 * share,
+        say("slip.share_of_compute"): 1 - share,
     }
     if step_s:
-        slips["that is communication over compute: the share is of both together"] = comm_s / step_s
-    case = f"{comm_s:.6g} s of communication beside {step_s:g} s of compute"
+        slips[say("slip.over_compute")] = comm_s / step_s
+    case = say("part.beside", comm=f"{comm_s:.6g}", step=f"{step_s:g}")
     is_due(lab.comm_fraction(comm_s, step_s), share, case, slips, rel=rel)
 
 
@@ -83,7 +82,7 @@ def ring(lab, ranks, chunk=3):
     with kept_whole():
         found = lab.ring_all_reduce(held, wire.send)
     if not isinstance(found, list | tuple | np.ndarray) or len(found) != ranks:
-        pytest.fail(f"{given(found)}, and a list of {ranks} arrays is due, one a rank.", pytrace=False)
+        fail_type("result.{}_arrays", found, count=ranks)
     return found, values, held, wire
 
 
@@ -92,9 +91,9 @@ def turn_slips(hops, over):
     each = [over.latency_s + hop.payload_bytes / over.bandwidth_bytes_per_s for hop in hops]
     turns = {hop.turn: 0.0 for hop in hops}
     return {
-        "the messages of one turn travel at once: the slowest of them counts, not their sum": sum(each),
-        "the turns follow one another: their times add up": max(each, default=0.0),
-        "the latency is missing: every turn waits for it": sum(each) - len(turns) * over.latency_s,
+        say("slip.turn_sum"): sum(each),
+        say("slip.turns_follow"): max(each, default=0.0),
+        say("slip.turn_latency"): sum(each) - len(turns) * over.latency_s,
     }
 
 
@@ -110,5 +109,19 @@ def fitted(lab, sizes, times_s, ranks):
     """What a fit gave, as two numbers."""
     found = lab.fit_link(sizes, times_s, ranks)
     if not isinstance(found, tuple | list | np.ndarray) or len(found) != 2:
-        pytest.fail(f"{given(found)}, and two numbers are due, latency_s and bandwidth_bytes_per_s.", pytrace=False)
+        fail_type("result.{}_two", found)
     return found
+
+
+GB = 1e9
+OFFERS = [
+    Offer("one large GPU", 1, NVLINK, 80 * GB, 3.0),
+    Offer("two small ones on Ethernet", 2, ETHERNET, 24 * GB, 1.0),
+    Offer("two small ones on NVLink", 2, NVLINK, 24 * GB, 1.5),
+    Offer("four small ones on NVLink", 4, NVLINK, 24 * GB, 3.0),
+    Offer("eight tiny ones on Ethernet", 8, ETHERNET, 4 * GB, 0.8),
+]
+"""A token of Llama-3-8B, 8 ms on one GPU, takes 8, 10.82, 4.39, 3.15 and 46.5 ms on them."""
+_PARTS = ("one_large", "two_ethernet", "two_nvlink", "four_nvlink", "eight_ethernet")
+OFFER_WORDS = {offer.name: say(f"part.{part}") for offer, part in zip(OFFERS, _PARTS, strict=True)}
+"""How each is called in the language of a lab."""

@@ -20,8 +20,11 @@ from types import FrameType, ModuleType, SimpleNamespace, TracebackType
 
 import pytest
 
+from core.course.grading.remarks import in_words
 from core.course.grading.tasks import LABS
-from labs.spoken import language, told, worded
+from core.errors import Remark, raised, remark
+from core.specs import LinkSpec
+from labs.spoken import fail, language, link_named, say, words
 
 _TASKS = {
     (lab.folder, test): (lab.key, task.number, task.name)
@@ -51,8 +54,7 @@ def load(folder: Path, implementation: str) -> ModuleType:
     """A lab's `solution`, `starter`, or the file at a path, as a fresh module."""
     path = folder / f"{implementation}.py" if implementation in ("solution", "starter") else Path(implementation)
     if not path.is_file():
-        missing = f"LAB_IMPL={implementation}: there is no {path}; use solution, starter or a file"
-        pytest.fail(told(missing), pytrace=False)
+        fail("error.no_file", named=implementation, file=path)
     name = f"{folder.name.replace('-', '_')}_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
@@ -104,6 +106,10 @@ def _reference(folder: Path) -> ModuleType:
 class TooLongError(BaseException):
     """The graded code had its time. It is no Exception, for the code may catch these in its loop."""
 
+    def __init__(self, said: Remark) -> None:
+        super().__init__(said)
+        self.remark = said
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
@@ -126,7 +132,7 @@ def _bounded(wall_s: int) -> Iterator[None]:
         return
 
     def end(_: int, __: FrameType | None) -> None:
-        raise TooLongError(f"The code ran for more than {wall_s} s and was ended")
+        raise TooLongError(say("error.overtime", wall=wall_s))
 
     before = signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, wall_s)
@@ -150,19 +156,17 @@ def pytest_runtest_makereport(item, call):
     elif report.failed and ours and isinstance(call.excinfo.value, AssertionError):
         report.longrepr = _unmet(item, call.excinfo)
     elif report.failed and call.excinfo is not None:
-        line, raised = _line_of(call.excinfo.tb), _plain(str(call.excinfo.value))
-        if isinstance(call.excinfo.value, TooLongError):
-            item.config.stash[_ENDED][task] = f"{raised}; so would this test be."
-        elif call.excinfo.typename != "RankError":  # which names the error, its line and the rank by itself
-            raised = f"{call.excinfo.typename}: {raised}"
-        if line:
-            report.longrepr = f"{raised} (line {line} of {_file_name()})"
-        elif not isinstance(call.excinfo.value, pytest.fail.Exception):
-            report.longrepr = raised  # where the lab met what it was given, or a rank did, in a process of its own
-    if report.failed and "Spec(" in (said := str(report.longrepr)):
-        report.longrepr = _by_name(said)
-    if report.failed and language() != "en" and "\n" not in (said := str(report.longrepr).strip()):
-        report.longrepr = told(said)
+        error, line = call.excinfo.value, _line_of(call.excinfo.tb)
+        if isinstance(error, TooLongError):
+            item.config.stash[_ENDED][task] = words(say("error.too_long_too", **error.remark.values))
+        if isinstance(error, pytest.fail.Exception) and not line:
+            report.longrepr = error.msg
+        else:
+            said = _said(error)  # without a line where a rank met it, or the lab what it was given
+            at_line = remark("errors.raised.at_line_of", error=said, at=line, file=_file_name())
+            report.longrepr = words(at_line if line else said)
+    if report.failed and "Spec(" in (text := str(report.longrepr)):
+        report.longrepr = _by_name(text)
     report.sections = [(head, _last_lines(printed)) for head, printed in report.sections]
     passed, failures = item.config.stash.setdefault(_RESULTS, {}).setdefault(task, ([], []))
     passed.append(report.outcome == "passed")
@@ -171,14 +175,18 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
-def _plain(raised: str) -> str:
-    """An error's words in one line; numpy's own of a product that does not fit, without its signatures."""
+def _said(error: BaseException) -> Remark:
+    """An error by its name and its words; numpy's own of a product that does not fit, without its signatures."""
+    if isinstance(error, TooLongError) or type(error).__name__ == "RankError":  # which names all by itself
+        return error.remark  # type: ignore[union-attr]
+    text = str(error)
     sizes = re.fullmatch(
-        r"matmul: .*mismatch in its core dimension 0.*\(size (\d+) is different from (\d+)\)", raised
+        r"matmul: .*mismatch in its core dimension 0.*\(size (\d+) is different from (\d+)\)", text
     )
     if sizes:
-        return f"a product of {sizes[2]} columns and {sizes[1]} rows, which should be as many"
-    return _cut(_by_name(" ".join(raised.split())))
+        product = remark("errors.raised.product", columns=sizes[2], rows=sizes[1])
+        return remark("errors.raised.named", kind=type(error).__name__, error=product)
+    return raised(error, in_words(_cut(_by_name(" ".join(text.split())))))
 
 
 def _by_name(line: str) -> str:
@@ -200,7 +208,7 @@ def _last_lines(printed: str) -> str:
     """What a test printed, its beginning left out where it is long, and the end of each line that is."""
     lines = printed.splitlines()
     left_out = len(lines) - _PRINTED_LINES
-    head = [told(f"({left_out} lines before)")] if left_out > 0 else []
+    head = [words(say("error.lines_before", lines=left_out))] if left_out > 0 else []
     return "\n".join([*head, *map(_cut, lines[-_PRINTED_LINES:])])
 
 
@@ -208,17 +216,19 @@ def _unmet(item: pytest.Item, raised: pytest.ExceptionInfo) -> str:
     """What a test wants, for which case, and what it found instead, in one line."""
     wanted = next((entry for entry in reversed(raised.traceback) if entry.path == item.path), None)
     statement = " ".join(str(wanted.statement).split()).removeprefix("assert ") if wanted else item.name
-    case = ", ".join(f"{name}={value!r}" for name, value in getattr(item, "callspec", _NO_CASE).params.items())
+    inputs = tuple(
+        say("part.input", name=name, value=link_named(one) if isinstance(one, LinkSpec) else _by_name(repr(one)))
+        for name, one in getattr(item, "callspec", _NO_CASE).params.items()
+    )
     found = _by_name(str(raised.value).partition("\n")[0].removeprefix("assert "))
-    english = f"wanted: {statement}{f' for {_by_name(case)}' if case else ''}; found: {_cut(found)}"
-    block = "result.unmet_for" if case else "result.unmet"  # not found by its words: a statement may hold `for` too
-    return worded(block, english, statement=statement, inputs=_by_name(case), found=_cut(found))
+    unmet = {"statement": statement, "inputs": inputs, "found": _cut(found)}
+    return words(say("result.unmet_for" if inputs else "result.unmet", **unmet))
 
 
 def _of_thread(error: threading.ExceptHookArgs) -> str:
     """What a thread raised, in one line."""
-    raised, line = _plain(str(error.exc_value)), _line_of(error.exc_traceback)
-    return f"{error.exc_type.__name__}: {raised} (line {line} of {_file_name()}, in a thread)"
+    said, line = _said(error.exc_value), _line_of(error.exc_traceback)
+    return words(remark("errors.raised.at_line_in_thread", error=said, at=line, file=_file_name()))
 
 
 def _line_of(raised: TracebackType | None) -> int:
@@ -265,10 +275,12 @@ def pytest_terminal_summary(terminalreporter, config):
     results = config.stash.get(_RESULTS, {})
     if all(all(passed) for passed, _ in results.values()) and len({key for key, *_ in results}) != 1:
         return
-    terminalreporter.section(told("labs by task"))
+    terminalreporter.section(words(say("result.by_task")))
     for (key, number, name), (passed, said) in sorted(results.items()):
         sign = "ok" if all(passed) else "  "
-        line = f"{key} task {number}  {name:<28} {sum(passed)} of {len(passed)}"
-        terminalreporter.write_line(f"{sign}  {told(line)}")
+        line = say(
+            "result.task_line", lab=key, number=number, name=f"{name:<28}", passed=sum(passed), tests=len(passed)
+        )
+        terminalreporter.write_line(f"{sign}  {words(line)}")
         if said:
             terminalreporter.write_line(f"      {said[0][:200]}")

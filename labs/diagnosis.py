@@ -5,10 +5,12 @@ from fractions import Fraction
 from numbers import Real
 
 import numpy as np
-import pytest
+
+from core.errors import Remark
+from labs.spoken import fail, say
 
 
-def agree(y, due, slips: Mapping[str, object] | None = None, *, within=0.0, hint=""):
+def agree(y, due, slips: Mapping[Remark, object] | None = None, *, within=0.0, hint: Remark | None = None):
     """Fail unless `y` is `due`, each entry to `within`. `slips` are wrong results by what is to be said of each.
 
     `hint` ends what is said of a result that no slip explains.
@@ -19,17 +21,15 @@ def agree(y, due, slips: Mapping[str, object] | None = None, *, within=0.0, hint
     off = ~(np.abs(y - due) <= within) if y.shape == due.shape else np.array([])  # ~, so that NaN is off
     if y.shape == due.shape and not off.any():
         return
-    for words, wrong in (slips or {}).items():
+    for slip, wrong in (slips or {}).items():
         if np.shape(wrong) == y.shape and np.allclose(y, wrong, rtol=max(within, 1e-9), atol=max(within, 1e-12)):
-            pytest.fail(f"{words[:1].upper()}{words[1:]}.", pytrace=False)
+            fail(slip)
     if y.shape != due.shape:
-        pytest.fail(f"The result has the shape {y.shape}; {due.shape} is expected.{hint}", pytrace=False)
+        fail(f"result.shape{'_why' if hint else ''}", found=str(y.shape), due=str(due.shape), why=hint)
     first = tuple(int(index) for index in np.argwhere(off)[0])
-    pytest.fail(
-        f"{off.sum()} of {due.size} entries are wrong; the first, y{list(first)}, is"
-        f" {_written(y[first], due[first])} and should be {_written(due[first], y[first])}.{hint}",
-        pytrace=False,
-    )
+    values = {"found": _written(y[first], due[first]), "due": _written(due[first], y[first]), "why": hint}
+    values |= {"wrong": off.sum(), "size": due.size, "entry": f"y{list(first)}"}
+    fail(f"result.entries{'_why' if hint else ''}", **values)
 
 
 def _array(y, shape: tuple[int, ...]) -> np.ndarray:
@@ -40,35 +40,31 @@ def _array(y, shape: tuple[int, ...]) -> np.ndarray:
     except ValueError:  # lists of different lengths
         array = np.asarray(None)
     if array.dtype.kind not in "biufc" or (shape and not array.shape):
-        pytest.fail(f"{given(y)}, and an array of the shape {shape} is due.", pytrace=False)
+        fail_type("result.{}_array", y, shape=str(shape))
     return array
 
 
-def given(value) -> str:
-    """How a sentence on a result of the wrong kind begins."""
-    return f"{'Nothing' if value is None else f'A result of the type {type(value).__name__}'} was returned"
+def fail_type(block: str, value, **values):
+    """Fail for a result of the wrong kind, in a block that has one form for nothing and one for a type."""
+    __tracebackhide__ = True
+    fail(block.format("nothing" if value is None else "type"), type=type(value).__name__, **values)
 
 
-def is_due(found, due, case: str, slips: Mapping[str, object] | None = None, *, rel=0.0):
+def is_due(found, due, case: Remark, slips: Mapping[Remark, object] | None = None, *, rel=0.0):
     """Fail unless a number is the one that is due, to `rel`; where a Fraction is due, nothing but one will do.
 
     `case` says for what it was asked; `slips` are wrong numbers by what is to be said of each.
     """
     __tracebackhide__ = True
     if isinstance(found, bool) or not isinstance(found, Real):
-        pytest.fail(f"{case}: {_lower(given(found))}, and {_written(due)} is due.", pytrace=False)
+        fail_type("result.{}_of", found, case=case, due=_written(due))
     if isinstance(due, Fraction) and not isinstance(found, Fraction | int):
-        pytest.fail(
-            f"{case}: {found:g} was returned as a {type(found).__name__}, and the Fraction {due} is due.",
-            pytrace=False,
-        )
+        fail("result.no_fraction", case=case, found=f"{found:g}", kind=type(found).__name__, due=due)
     if _near(found, due, rel):
         return
-    known = (words for words, wrong in (slips or {}).items() if _near(found, wrong, max(rel, 1e-9)))
-    why = next((f" {words[:1].upper()}{words[1:]}." for words in known), "")
-    pytest.fail(
-        f"{case}: {_written(found, due)} was returned, and {_written(due, found)} is due.{why}", pytrace=False
-    )
+    known = (slip for slip, wrong in (slips or {}).items() if _near(found, wrong, max(rel, 1e-9)))
+    values = {"case": case, "found": _written(found, due), "due": _written(due, found), "why": next(known, None)}
+    fail(f"result.other{'_why' if values['why'] else ''}", **values)
 
 
 def _near(found, due, rel: float) -> bool:
@@ -83,20 +79,12 @@ def _written(value, beside=None) -> str:
     return str(value) if alike else f"{value:.6g}"
 
 
-def _lower(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
-
-
-def summed(due, num_ranks: int, terms=()) -> dict[str, object]:
+def summed(due, num_ranks: int, terms=()) -> dict[Remark, object]:
     """The slips of a sum over ranks: taken not at all, twice, or as a mean."""
-    alone = {
-        f"rank {rank} has its own term alone: all_reduce adds all of them": term for rank, term in enumerate(terms)
-    }
     return {
-        **alone,
-        f"every entry is {num_ranks} times too large: the sum over {num_ranks} ranks was taken twice": num_ranks
-        * due,
-        f"every entry is {num_ranks} times too small: that is a mean, not a sum": due / num_ranks,
+        **{say("slip.own_term", rank=rank): term for rank, term in enumerate(terms)},
+        say("slip.sum_twice", times=num_ranks, ranks=num_ranks): num_ranks * due,
+        say("slip.mean", times=num_ranks): due / num_ranks,
     }
 
 
@@ -104,17 +92,14 @@ def sends_once(ledger, payload_bytes: int, num_ranks: int):
     """Fail unless the ledger has one line, an all-reduce of that payload."""
     __tracebackhide__ = True
     if not len(ledger):
-        pytest.fail("The ledger is empty: all_reduce(parts, ledger) writes the line.", pytrace=False)
+        fail("result.no_line")
     if len(ledger) > 1:
         ops = ", ".join(line.op for line in ledger)
-        pytest.fail(f"The ledger has {len(ledger)} lines ({ops}); one all_reduce is enough.", pytrace=False)
+        fail("result.many_lines", count=len(ledger), ops=ops)
     (line,) = ledger
     if (line.op, line.payload_bytes, line.ranks) != ("all_reduce", payload_bytes, num_ranks):
-        pytest.fail(
-            f"The ledger has an {line.op} of {line.payload_bytes} bytes over {line.ranks} ranks; an all_reduce of"
-            f" {payload_bytes} bytes over {num_ranks} is expected.",
-            pytrace=False,
-        )
+        found = {"op": line.op, "found": line.payload_bytes, "ranks": line.ranks}
+        fail("result.other_line", **found, due=payload_bytes, over=num_ranks)
 
 
 def sends_nothing(ledger):
@@ -122,18 +107,18 @@ def sends_nothing(ledger):
     __tracebackhide__ = True
     if len(ledger):
         ops = ", ".join(line.op for line in ledger)
-        pytest.fail(f"The ledger should be empty and has {len(ledger)} lines: {ops}.", pytrace=False)
+        fail("result.not_empty", count=len(ledger), ops=ops)
 
 
-def refuses(run, kind: type[Exception], case: str):
+def refuses(run, kind: type[Exception], case: Remark):
     """Fail unless a call is refused with an error of a kind."""
     __tracebackhide__ = True
     raised = error_of(run)
     if isinstance(raised, kind):
         return
     if raised is not None:
-        pytest.fail(f"{case}: {type(raised).__name__} was raised, and {kind.__name__} is due.", pytrace=False)
-    pytest.fail(f"{case} has to be refused with {kind.__name__}; a result came back.", pytrace=False)
+        fail("result.other_refusal", case=case, raised=type(raised).__name__, kind=kind.__name__)
+    fail("result.no_refusal", case=case, kind=kind.__name__)
 
 
 def error_of(run) -> Exception | None:

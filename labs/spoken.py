@@ -1,32 +1,38 @@
 """What a lab says, in the language that `LAB_LANG` names: `es` for Spanish, English where it names none.
 
-The tests say it in English; `content/<language>/labs.md` has the words of another language, and numbers are written
-as it writes them. A copy without `runtime/` speaks English.
+A test hands over a block of `content/<language>/labs.md` and its values. A copy without `runtime/` speaks English.
 """
 
 import os
+from typing import NoReturn
 
 import pytest
 
+from core.course.grading.remarks import say
+from core.errors import Remark
+from core.specs import LinkSpec
 
-def told(message: str) -> str:
-    """A message in the language that is named; as it is where that has no words for it."""
+
+def words(said: Remark) -> str:
+    """A remark in the language that is named."""
     if (name := language()) == "en":
-        return message
-    from runtime import content, refusals  # what English does without
+        return str(said)
+    from runtime import content, prose  # what English does without
 
     with content.speaking(name):
-        return refusals.translated(message, *refusals.LABS)
+        return prose.sentence(said)
 
 
-def worded(block: str, english: str, **fields: object) -> str:
-    """A block of a lab's words with its fields put in; `english` where nothing else is spoken."""
-    if (name := language()) == "en":
-        return english
-    from runtime import content, refusals
+def fail(block: str | Remark, /, **values: object) -> NoReturn:
+    """Fail a test in words: a block of the labs' words and its values, or a remark."""
+    __tracebackhide__ = True
+    pytest.fail(words(block if isinstance(block, Remark) else say(block, **values)), pytrace=False)
 
-    with content.speaking(name):
-        return refusals.filled("labs", block, {field: str(value) for field, value in fields.items()})
+
+def link_named(link: LinkSpec) -> Remark | str:
+    """A link's name; that its figures are rough is a word of a language."""
+    name, rough, _ = link.name.partition(", rough")
+    return say("part.rough", link=name) if rough else name
 
 
 def language() -> str:

@@ -18,6 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from core.errors import Remark, remark
+
 PACKAGE = "bubblewrap"
 NOBODY = 65534
 GIVEN = "/given"
@@ -53,24 +55,26 @@ _AS_NOBODY = (
 
 
 @lru_cache(maxsize=1)
-def missing() -> str:
-    """Why nothing can be confined here, in a sentence that names what is missing; empty where it can."""
+def missing() -> Remark | None:
+    """Why nothing can be confined here, which names what is missing; None where it can."""
     if sys.platform != "linux":
-        return f"{PACKAGE} runs on Linux alone"
+        return remark("errors.sandbox.linux", package=PACKAGE)
     if shutil.which("bwrap") is None:
-        return f"bwrap is not installed: apt-get install {PACKAGE}, or dnf install {PACKAGE}"
+        return remark("errors.sandbox.no_bwrap", package=PACKAGE, same=PACKAGE)
     if is_root() and shutil.which("setpriv") is None:
-        return "setpriv is not installed: apt-get install util-linux"
+        return remark("errors.sandbox.no_setpriv")
     command = confined([sys.executable, "-I", "-c", ""], Path(__file__).parent, {})
     try:
         tried = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"bwrap cannot be run: {error}"
+        return remark("errors.sandbox.bwrap_fails", error=str(error))
     if tried.returncode == 0:
-        return ""
+        return None
     said = tried.stderr.decode(errors="replace").strip().splitlines()
-    hint = "; on Ubuntu, AppArmor keeps users from it: run as root" if _APPARMOR.exists() and not is_root() else ""
-    return f"{PACKAGE} cannot confine a process here ({said[-1] if said else 'it says nothing'}){hint}"
+    told = said[-1] if said else remark("errors.sandbox.says_nothing")
+    if _APPARMOR.exists() and not is_root():
+        return remark("errors.sandbox.bwrap_apparmor", package=PACKAGE, error=told)
+    return remark("errors.sandbox.bwrap_cannot", package=PACKAGE, error=told)
 
 
 def confined(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> list[str]:

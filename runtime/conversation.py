@@ -15,7 +15,8 @@ from contextlib import suppress
 from typing import Any
 
 from core.course.grading.answer import answer_in, writable
-from core.errors import NotGradedError
+from core.course.grading.remarks import remark_of, say
+from core.errors import NotGradedError, Remark, remark
 from runtime import confinement
 from runtime.processes import kill_tagged
 from runtime.tree_limits import Tree
@@ -26,9 +27,9 @@ BEGIN_S, END_S = 60.0, 10.0
 """How long a process may take to begin, on a busy machine, and to end once it is killed."""
 _KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 _OUT_OF_TIME = (-signal.SIGXCPU, 128 + signal.SIGXCPU)
-_OF_MEMORY = "The code used more memory than it may, and was ended."
+_OF_MEMORY = say("judge.memory")
 
-Answer = Mapping[str, Any] | str
+Answer = Mapping[str, Any] | Remark
 
 
 class KilledError(NotGradedError):
@@ -36,7 +37,7 @@ class KilledError(NotGradedError):
 
 
 class Conversation:
-    """One process of a submission's. `problem` says why it cannot be asked, empty where it can.
+    """One process of a submission's. `problem` says why it cannot be asked, None where it can.
 
     What it started ends with its namespaces, or with its control groups; where it has neither, a variable of the
     environment, the `tag`, tells it from others.
@@ -73,7 +74,8 @@ class Conversation:
             if self._answer(time.monotonic() + BEGIN_S, BEGIN_S) != {"begun": True}:
                 raise NotGradedError("fault.no_run", error=self._complaint())
             loaded = self._answer(time.monotonic() + load_s, load_s)
-            self.problem = loaded if isinstance(loaded, str) else str(loaded.get("raised", ""))[:400]
+            raised = None if isinstance(loaded, Remark) else loaded.get("raised")
+            self.problem = loaded if isinstance(loaded, Remark) else remark_of(raised) if raised else None
         except BaseException:
             self.end()
             raise
@@ -81,7 +83,7 @@ class Conversation:
             self.end()
 
     def ask(self, request: str, wait_s: float) -> Answer:
-        """What was answered; a sentence where nothing was in time."""
+        """What was answered; a remark where nothing was in time."""
         deadline_s, left = time.monotonic() + wait_s, memoryview(request.encode() + b"\n")
         assert self._process.stdin is not None
         pipe = self._process.stdin.fileno()
@@ -131,37 +133,38 @@ class Conversation:
                 return self._gone()
             self._read += part
             if len(self._read) > MOST_BYTES:
-                return "The answer has no end."
+                return say("judge.no_end")
         line = bytes(self._read[:end])
         del self._read[: end + 1]
         return answer_in(line)
 
-    def _gone(self) -> str:
+    def _gone(self) -> Remark:
         """Why the process answers no more: it has ended, or has closed what it answers through."""
         try:
             status = self._process.wait(END_S)
         except subprocess.TimeoutExpired:
-            return "The process closed what it answers through."
+            return say("judge.closed")
         if self._tree.exceeded():
             return _OF_MEMORY
         if status in _KILLED:
             raise KilledError("fault.killed")
         if status in _OUT_OF_TIME:
-            return "The code used more processor time than it may, and was ended."
-        return f"The process ended before it answered (exit status {status})."
+            return say("judge.processor")
+        return say("judge.exit", status=status)
 
-    def _complaint(self) -> str:
+    def _complaint(self) -> str | Remark:
         """The last line on standard error, or that there is none."""
         assert self._process.stderr is not None
         with suppress(OSError, subprocess.TimeoutExpired):
             self._process.wait(0.5)
             said = os.read(self._process.stderr.fileno(), 65536).decode(errors="replace").strip().splitlines()
-            return writable(said[-1])[:300] if said else "it says nothing"
-        return "it says nothing"
+            if said:
+                return writable(said[-1])[:300]
+        return remark("errors.sandbox.says_nothing")
 
 
-def _late(wait_s: float) -> str:
-    return f"The code ran for more than {wait_s:g} s and was ended."
+def _late(wait_s: float) -> Remark:
+    return say("error.too_long", wall=f"{wait_s:g}")
 
 
 def line_of(lab: str, function: str, given: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ What a probe claims and what is wrong with an answer is said in the language bei
 """
 
 import os
+import re
 import stat
 import sys
 import time
@@ -20,15 +21,16 @@ from pathlib import Path
 
 from core.course.grading.probe import Probe, verdict
 from core.course.grading.probes import probes
+from core.course.grading.remarks import say
 from core.course.grading.tasks import Lab, Outcome, TaskResult, tally
-from core.errors import NotGradedError, OutOfRangeError, ShardlabError
+from core.errors import NotGradedError, OutOfRangeError, Remark, ShardlabError
 from runtime import confinement
-from runtime.conversation import Conversation, KilledError, line_of
+from runtime.conversation import Answer, Conversation, KilledError, line_of
 from runtime.files import ROOT
 from runtime.given_modules import write_given
 from runtime.learner_code import PASSED_ON
 from runtime.processes import PARENT
-from runtime.refusals import LABS, translated
+from runtime.prose import sentence
 from runtime.scratch import scratch
 from runtime.tree_limits import Tree
 
@@ -44,7 +46,7 @@ _NEEDED = (
     ),
     *(("core.ledger", "Ledger"), ("core.specs", "LinkSpec"), ("core.specs", "ModelSpec")),
     *(("runtime.files", "module_at"), ("runtime.files", "line_in")),
-    ("core.course.grading.right_before", "right_before"),
+    *(("core.errors", "raised"), ("core.errors", "as_row"), ("core.course.grading.right_before", "right_before")),
 )
 _OF_LAB = {
     "lab-01": (("core.sharding_math.whole", "Whole"), ("core.sharding_math.watched", "watched")),
@@ -137,7 +139,7 @@ def grade_code(
     except (OSError, MemoryError) as error:
         raise NotGradedError("fault.machine", error=error) from error
     outcomes = [
-        (probe.task, Outcome(translated(probe.claim, *LABS), translated(problem, *LABS)))
+        (probe.task, Outcome(sentence(probe.claim), sentence(problem) if problem else ""))
         for probe, problem in zip(asked, problems, strict=True)
     ]
     return tally(lab, outcomes)
@@ -185,21 +187,21 @@ class _Judge:
         self._conversation: Conversation | None = None
         self._again = False
 
-    def problems(self, asked: Sequence[Probe], again: bool = False) -> list[str]:
-        """What is wrong with each probe's answer, empty where nothing is.
+    def problems(self, asked: Sequence[Probe], again: bool = False) -> list[Remark | None]:
+        """What is wrong with each probe's answer, None where nothing is.
 
         Raises KilledError where somebody else ended the process; `again`, that is the code's own doing.
         """
         confinement.keep_secrets()
         self._again = again
         deadline_s = time.monotonic() + self._waits.all_s
-        problems: list[str] = []
-        ended: dict[int, str] = {}
-        answered: dict[str, Mapping[str, object] | str] = {}
+        problems: list[Remark | None] = []
+        ended: dict[int, Remark] = {}
+        answered: dict[str, Answer] = {}
         try:
             for probe in asked:
                 if time.monotonic() > deadline_s:
-                    problems.append(f"The code took more than {self._waits.all_s:g} s in all.")
+                    problems.append(say("judge.in_all", wall=f"{self._waits.all_s:g}"))
                     continue
                 if probe.task in ended:
                     problems.append(ended[probe.task])
@@ -210,18 +212,18 @@ class _Judge:
                 if line not in answered:
                     answered[line] = self._answer(line, min(self._waits.call_s, deadline_s - time.monotonic()))
                 answer = answered[line]
-                if isinstance(answer, str):
+                if isinstance(answer, Remark):
                     ended[probe.task] = answer
                     self._end()
-                problems.append(answer if isinstance(answer, str) else _judged(probe, answer))
+                problems.append(answer if isinstance(answer, Remark) else _judged(probe, answer))
         finally:
             self._end()
         return problems
 
-    def _cannot_be_asked(self) -> str:
-        """Why the code cannot be asked, empty where it can: it is loaded where it is not."""
+    def _cannot_be_asked(self) -> Remark | None:
+        """Why the code cannot be asked, None where it can: it is loaded where it is not."""
         if self._conversation is not None:
-            return ""
+            return None
         try:
             conversation = self._begin()
         except KilledError:
@@ -231,9 +233,9 @@ class _Judge:
         if conversation.problem:
             return _explained(conversation.problem)
         self._conversation = conversation
-        return ""
+        return None
 
-    def _answer(self, line: str, wait_s: float) -> Mapping[str, object] | str:
+    def _answer(self, line: str, wait_s: float) -> Answer:
         assert self._conversation is not None
         try:
             return self._conversation.ask(line, wait_s)
@@ -248,21 +250,20 @@ class _Judge:
             conversation.end()
 
 
-_KILLED_TWICE = "The process was killed, and again when it was tried once more."
+_KILLED_TWICE = say("judge.killed")
 
 
-def _judged(probe: Probe, answer: Mapping[str, object]) -> str:
+def _judged(probe: Probe, answer: Mapping[str, object]) -> Remark | None:
     """What is wrong with an answer; a fault of ours on the way is no fault of the answer's."""
     try:
-        return _explained(verdict(probe, answer))
+        wrong = verdict(probe, answer)
+        return wrong and _explained(wrong)
     except Exception as error:
         fault = f"{type(error).__name__}: {error}"
-        raise NotGradedError("fault.judge_at", claim=repr(probe.claim), error=fault) from error
+        raise NotGradedError("fault.judge_at", claim=repr(str(probe.claim)), error=fault) from error
 
 
-def _explained(problem: str) -> str:
+def _explained(problem: Remark) -> Remark:
     """A problem, and where it is a module that is kept back, the reason."""
-    kept_back = (
-        "No module named 'core" in problem or "from 'core" in problem or "No module named 'distributed" in problem
-    )
-    return problem + "; a submission may import what the lab's starter imports" if kept_back else problem
+    kept_back = re.search("No module named '(core|distributed)|from 'core", str(problem))
+    return say("error.kept_back", error=problem) if kept_back else problem

@@ -11,7 +11,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from core.errors import CodeError
+from core.course.grading.remarks import remark_of
+from core.errors import CodeError, Remark, raised, remark
 from core.ledger import Collective, Op
 from core.pipeline_bubble import submission as schedule
 from core.sharding_math.submission import TASKS, Submission, Task
@@ -31,6 +32,7 @@ PASSED_ON = ("PATH", "SYSTEMROOT", "LANG", "LD_LIBRARY_PATH")
 
 PROGRAM = Path(__file__).with_name("learner_process.py")
 ERRORS, LAST_BYTES = "errors", 4_096
+NOT_REACHED = remark("labs.error.not_reached")
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def submissions(path: Path, num_ranks: int, wall_s: float = WALL_S) -> tuple[Sub
 
 
 def read_submissions(
-    rows: Mapping[object, Mapping[str, object]], num_ranks: int, stopped: str = ""
+    rows: Mapping[object, Mapping[str, object]], num_ranks: int, stopped: Remark = NOT_REACHED
 ) -> tuple[Submission, ...]:
     """Lab 01's rows as submissions. `stopped` says why a row that is not there is missing."""
     return tuple(_submission(task, num_ranks, rows.get(task), stopped) for task in TASKS)
@@ -87,7 +89,7 @@ def schedule_submissions(
 
 
 def read_schedules(
-    rows: Mapping[object, Mapping[str, object]], stopped: str = ""
+    rows: Mapping[object, Mapping[str, object]], stopped: Remark = NOT_REACHED
 ) -> tuple[schedule.Submission, ...]:
     """Lab 04's rows as submissions."""
     by_task = {task: rows.get(task) for task in (*schedule.TASKS, schedule.RUN)}
@@ -99,7 +101,7 @@ def read_schedules(
 
 def run_program(
     lab: str, path: Path, sizes: Sequence[int], wall_s: float
-) -> tuple[dict[object, dict[str, object]], str]:
+) -> tuple[dict[object, dict[str, object]], Remark]:
     """Every task of a lab's file at these sizes: a line by task, as far as it came, and why it came no further."""
     try:
         with scratch("learner") as folder:
@@ -108,7 +110,7 @@ def run_program(
             stopped = _stopped([sys.executable, "-I", "-B", str(PROGRAM), *map(str, told)], Path(folder), wall_s)
             lines = results.read_bytes().splitlines() if results.is_file() else []
     except OSError as error:
-        return {}, f"The code cannot be run: {error.strerror} in {temporary_folder()}."
+        return {}, remark("labs.error.not_run", error=error.strerror, folder=str(temporary_folder()))
     return {row["task"]: row for row in filter(None, map(_row, lines))}, stopped
 
 
@@ -139,20 +141,20 @@ def run_bounded(
             process.wait()
 
 
-def _stopped(command: list[str], folder: Path, wall_s: float) -> str:
-    """Run to the end or to a limit; a sentence where a limit was met or the process broke."""
+def _stopped(command: list[str], folder: Path, wall_s: float) -> Remark:
+    """Run to the end or to a limit; a remark where a limit was met or the process broke."""
     try:
         status = run_bounded(command, folder, wall_s, folder, {})
     except subprocess.TimeoutExpired:
-        return f"The code ran for more than {wall_s:g} s and was ended."
+        return remark("labs.error.too_long", wall=f"{wall_s:g}")
     if status < 0:
-        return f"The code used too much processor time and was ended (signal {-status})."
-    return "The code did not come to this task." if status == 0 else _last_line((folder / ERRORS).read_bytes())
+        return remark("labs.error.processor", signal=-status)
+    return NOT_REACHED if status == 0 else _last_line((folder / ERRORS).read_bytes())
 
 
-def _last_line(errors: bytes) -> str:
+def _last_line(errors: bytes) -> Remark:
     lines = errors[-LAST_BYTES:].decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "The process ended without a word."
+    return remark("errors.own_words", words=lines[-1]) if lines else remark("labs.error.without_word")
 
 
 def _row(line: bytes) -> dict[str, object] | None:
@@ -164,7 +166,7 @@ def _row(line: bytes) -> dict[str, object] | None:
     return row if isinstance(row, dict) else None
 
 
-def _submission(task: Task, num_ranks: int, row: Mapping[str, object] | None, stopped: str) -> Submission:
+def _submission(task: Task, num_ranks: int, row: Mapping[str, object] | None, stopped: Remark) -> Submission:
     """One line of results as a submission; a missing one as the reason it is missing."""
     error = _error(row, stopped)
     if row is None or error is not None:
@@ -178,7 +180,7 @@ def _submission(task: Task, num_ranks: int, row: Mapping[str, object] | None, st
             reduced=tuple(tuple(map(_array, parts)) for parts in _rows(row.get("reduced"))),
         )
     except (TypeError, ValueError, OverflowError) as unreadable:  # a visitor's browser may tell anything
-        return Submission(task, num_ranks, error=CodeError(f"{type(unreadable).__name__}: {unreadable}"[:200]))
+        return Submission(task, num_ranks, error=CodeError(raised(unreadable, str(unreadable)[:200])))
 
 
 def _collective(op: Any, payload_bytes: Any, ranks: Any) -> Collective:
@@ -189,12 +191,12 @@ def _collective(op: Any, payload_bytes: Any, ranks: Any) -> Collective:
     return Collective(op, payload_bytes, ranks)
 
 
-def _error(row: Mapping[str, object] | None, stopped: str) -> CodeError | None:
+def _error(row: Mapping[str, object] | None, stopped: Remark) -> CodeError | None:
     """Why a line of results holds none, if it does."""
     if row is None:
         return CodeError(stopped)
     line = row.get("line")
-    return CodeError(str(row["error"])[:500], line if isinstance(line, int) else 0) if "error" in row else None
+    return CodeError(remark_of(row["error"]), line if isinstance(line, int) else 0) if "error" in row else None
 
 
 def _array(value: object) -> Array:

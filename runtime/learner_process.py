@@ -130,11 +130,9 @@ def _try(task: str, file: str, ranks: int, given: list[list[Any]]) -> dict[str, 
 
 def _failure(error: BaseException, file: str) -> dict[str, Any]:
     """What was raised, and where in their file."""
-    return {"error": _message(error), "line": _line(error, file)}
+    from core.errors import as_row, raised
 
-
-def _message(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:500].encode(errors="replace").decode()  # a page takes no half pairs
+    return {"error": as_row(raised(error, str(error)[:500])), "line": _line(error, file)}
 
 
 def _line(error: BaseException, file: str) -> int:

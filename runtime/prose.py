@@ -165,6 +165,8 @@ def written(value: object, unit: str | None = None) -> str:
     if unit is None:
         if isinstance(value, LinkSpec):
             return short_name(value)
+        if isinstance(value, Remark):
+            return sentence(value)
         return local(str(value)) if isinstance(value, float) else str(value)
     assert isinstance(value, int | float | Fraction), f"{value!r} has no unit {unit}"
     number = float(value) if isinstance(value, Fraction) else value
@@ -221,14 +223,21 @@ def explained(error: Exception) -> str:
     """An error's message in the language being spoken, and what core says a line was refused for."""
     message, reason = str(error), getattr(error, "reason", None)
     if isinstance(error, ShardlabError) and content.language() != content.ENGLISH:
-        message = " ".join(filter(None, worded(_in_style(error.remark))[:LONGEST_MESSAGE].split(" ")))
+        message = " ".join(filter(None, sentence(error.remark)[:LONGEST_MESSAGE].split(" ")))
     return message if reason is None else f"{message}, {worded(reason)}"
+
+
+def sentence(said: Remark) -> str:
+    """What a refusal or a verdict says, in the language being spoken."""
+    return str(said) if content.language() == content.ENGLISH else worded(_in_style(said))
 
 
 def _in_style(value: Any) -> Any:
     """A refusal's remark, with numbers that somebody typed in the style of the language being spoken."""
     if isinstance(value, Remark):
         return replace(value, values={name: _in_style(one) for name, one in value.values.items()})
+    if type(value) is tuple:
+        return tuple(map(_in_style, value))
     return local(value) if isinstance(value, str) and number(value) is not None else value
 
 

@@ -10,6 +10,7 @@ import subprocess
 from core.course.grading.tasks import Lab
 from core.errors import OutOfRangeError
 from runtime.files import ROOT
+from runtime.prose import said
 
 
 def released_starter(lab: Lab) -> tuple[str, str]:
@@ -24,7 +25,7 @@ def released_starter(lab: Lab) -> tuple[str, str]:
     if answered := answered_tasks(text, lab):
         raise OutOfRangeError("starter", place, "answered", tasks=", ".join(answered))
     differs = text != here
-    return text, f"{place} differs from the released text, which is what was handed out" if differs else ""
+    return text, said("classes", "file.differs", place=place) if differs else ""
 
 
 def answered_tasks(text: str, lab: Lab) -> list[str]:

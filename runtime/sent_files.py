@@ -32,11 +32,11 @@ _JUNK = {
 
 @dataclass(frozen=True)
 class Sent:
-    """A file: its path below what was given, its size, and what it is besides a file, empty where nothing."""
+    """A file: its path below what was given, its size, and why it is not read; None where it is."""
 
     path: str
     size: int
-    fault: str
+    fault: UnreadableTextError | None
     source: Path
     inside: tuple[str, ...] = ()
     """The names of the zips that it lies in, and its own in the last; empty where it lies in a folder."""
@@ -56,7 +56,7 @@ class Sent:
         Raises UnreadableTextError for a link and for what is too long, or no zip after all.
         """
         if self.fault:
-            raise UnreadableTextError("file.fault", name=self.name, fault=self.fault)
+            raise self.fault
         if not self.inside:
             with os.fdopen(os.open(self.source, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
                 return file.read(MOST_BYTES)
@@ -97,7 +97,7 @@ def _in_folder(given: Path) -> Iterator[Sent]:
             path = here / name
             status = path.lstat()
             told = path.relative_to(given).as_posix()
-            fault = _fault(status.st_mode, status.st_size)
+            fault = _fault(name, status.st_mode, status.st_size)
             if name.lower().endswith(".zip") and stat.S_ISREG(status.st_mode) and path.parent != given:
                 yield from _opened(path, told, path.read_bytes() if status.st_size < MOST_ZIPS_BYTES else b"", ())
             else:
@@ -109,7 +109,7 @@ def _opened(source: Path, told: str, data: bytes, inside: tuple[str, ...]) -> It
     try:
         yield from _in_zip(source, data, told.rpartition("/")[0], inside)
     except (zipfile.BadZipFile, ValueError):
-        yield Sent(told, len(data), "is no zip that can be read", source)
+        yield Sent(told, len(data), UnreadableTextError("file.no_zip", name=told.rpartition("/")[2]), source)
 
 
 def _in_zip(source: Path, data: bytes, under: str, inside: tuple[str, ...]) -> Iterator[Sent]:
@@ -123,9 +123,10 @@ def _in_zip(source: Path, data: bytes, under: str, inside: tuple[str, ...]) -> I
                 continue
             path = f"{under}/{name}".lstrip("/")
             mode = entry.external_attr >> 16
-            fault = _fault(mode or stat.S_IFREG, entry.file_size)
+            own = path.rpartition("/")[2]
+            fault = _fault(own, mode or stat.S_IFREG, entry.file_size)
             if name.startswith("/") or ".." in name.split("/"):
-                fault = "leads out of its folder, and is not followed"
+                fault = UnreadableTextError("file.outside", name=own)
             if not fault and name.lower().endswith(".zip") and not inside:
                 yield from _opened(source, path, archive.read(entry), (entry.filename,))
             else:
@@ -138,10 +139,10 @@ def _member(data: bytes, name: str) -> bytes:
         return file.read(limit)
 
 
-def _fault(mode: int, size: int) -> str:
+def _fault(name: str, mode: int, size: int) -> UnreadableTextError | None:
     """What makes a file none that is read; a zip of Windows says no kind."""
     if stat.S_ISLNK(mode):
-        return "is a link, and is not followed"
+        return UnreadableTextError("file.link", name=name)
     if stat.S_IFMT(mode) not in (stat.S_IFREG, 0):
-        return "is no file"
-    return f"is longer than {MOST_BYTES} bytes" if size > MOST_BYTES else ""
+        return UnreadableTextError("file.none", name=name)
+    return UnreadableTextError("file.long", name=name, most=MOST_BYTES) if size > MOST_BYTES else None

@@ -17,7 +17,7 @@ from core.course.grading.roster import Roster, Student, folded
 from core.course.grading.tasks import Lab
 from core.errors import ShardlabError, UnreadableTextError
 from runtime.files import ROOT
-from runtime.refusals import CLASSES, translated
+from runtime.prose import explained, said
 from runtime.sent_files import Sent
 from runtime.students_text import answers_from, code_from, text_from
 
@@ -88,28 +88,23 @@ def _without_wrapping(files: Sequence[Sent], roster: Roster) -> Sequence[Sent]:
 def submission(student: Student, files: Sequence[Sent], lab: Lab) -> Submission:
     """What one student's files come to."""
     if not files:
-        return Submission(student, fault=_told("nothing was sent"), empty=True)
-    faults = [_told(f"{sent.name} {sent.fault}") for sent in files if sent.fault]
+        return Submission(student, fault=said("classes", "file.nothing_sent"), empty=True)
+    faults = [explained(sent.fault) for sent in files if sent.fault]
     codes = _codes(files, lab, faults)
     late = any("_late_" in sent.name.lower() for sent in files)
     answers, answers_name = _answers(files, codes, faults)
     others = ", ".join(sorted(one.name for one in files)[:8])
     if not codes:
-        found = _told(f"no Python file and no notebook that defines a task; found: {others}")
+        found = said("classes", "file.no_code", others=others)
         return Submission(student, answers=answers, answers_name=answers_name, remarks=tuple(faults),
                           fault="; ".join([found, *faults]), late=late)  # fmt: skip
     best = max(codes, key=lambda code: code.rank)
     remarks = list(faults)
     if rest := [code.sent.path for code in codes if code is not best]:
-        remarks.append(_told(f"graded {best.sent.path}; also found: {', '.join(rest[:5])}"))
+        remarks.append(said("classes", "file.graded", path=best.sent.path, rest=", ".join(rest[:5])))
     if not answers_in(answers):
-        remarks.append(_told(f"no answers were found in: {others}"))
+        remarks.append(said("classes", "file.no_answers", others=others))
     return Submission(student, best.data, best.sent.name, answers, answers_name, tuple(remarks), late=late)
-
-
-def _told(remark: str) -> str:
-    """A remark in the language being spoken."""
-    return translated(remark, *CLASSES)
 
 
 def _codes(files: Sequence[Sent], lab: Lab, faults: list[str]) -> list[_Code]:
@@ -122,7 +117,7 @@ def _codes(files: Sequence[Sent], lab: Lab, faults: list[str]) -> list[_Code]:
         try:
             found.append(_code(sent, ending, lab))
         except ShardlabError as error:
-            faults.append(_told(str(error)))
+            faults.append(explained(error))
     return [code for code in found if code.rank[0]] or found[: len(found) if len(found) == 1 else 0]
 
 
@@ -170,7 +165,7 @@ def _answers(files: Sequence[Sent], codes: Sequence[_Code], faults: list[str]) -
         try:
             text = answers_from(sent.data(), sent.name)
         except ShardlabError as error:
-            faults.append(_told(str(error)))
+            faults.append(explained(error))
             continue
         count = len(answers_in(text))
         if count or "answers" in name:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from core.course.citations import SOURCES, citations, source
-from core.errors import OutOfRangeError
+from core.errors import OutOfRangeError, remark
 from runtime import citations as archives
 from runtime import content
 from scripts.terminal import OFF, Computed, Parser, command, picked, print_aligned, run
@@ -21,7 +21,7 @@ def _answer(options: Namespace) -> Computed:
     if options.wheel is None:
         last = [f"{one.release} on {one.checked}" for one in archives.recorded() if one.engine == engine.engine]
         checked = ", ".join(last) or "never"
-        raise OutOfRangeError("wheel", "none", "an_archive", fetched=engine.fetched_by, last=checked)
+        raise OutOfRangeError("wheel", remark("errors.none"), "an_archive", fetched=engine.fetched_by, last=checked)
     done = archives.check(engine, options.wheel, datetime.now(UTC).date().isoformat())
     if options.record:
         archives.record(done)

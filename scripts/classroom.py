@@ -29,15 +29,16 @@ from core.course.grading.gradebook import gradebook
 from core.course.grading.qti import package
 from core.course.grading.questions import questions, seed_of
 from core.course.grading.tasks import LABS, Lab, lab_of
-from core.errors import OutOfRangeError, ShardlabError
+from core.errors import OutOfRangeError, ShardlabError, remark
 from runtime import content
+from runtime.prose import explained, said
 from runtime.seed_file import make_seed, seed_in
 from scripts.classes.check import check
 from scripts.classes.grading import grade_class, read_grades, write_csv
 from scripts.classes.packages import github, gradescope
 from scripts.classes.sheets import handouts, notebooks
 from scripts.grade import roster_in, worded
-from scripts.terminal import Parser, run, told, written_json
+from scripts.terminal import Parser, run, written_json
 
 MOST_VARIANTS = 999
 NEEDED = {
@@ -63,13 +64,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             lab = _lab(options)
             if missing := _missing(options):
-                parser.error(told(f"{options.what} needs {' and '.join(missing)}"))
+                parser.error(_needs(options.what, missing))
             status = _done(lab, options)
         except (ShardlabError, OSError, UnicodeDecodeError, csv.Error) as error:
-            parser.error(told(str(error)), type(error).__name__)
+            parser.error(explained(error), type(error).__name__)
     if options.json:
         print(written_json({"written": Path(options.out or options.seed_file or ""), "status": status}, options))
     return status
+
+
+def _needs(what: str, missing: Sequence[str]) -> str:
+    """What a command lacks, in the language being spoken."""
+    block = ("needs", "needs_two", "needs_three", "needs_four")[len(missing) - 1]
+    return said(
+        "classes", f"told.{block}", what=what, option=missing[0], **dict(zip("abcd", missing, strict=False))
+    )
 
 
 def _missing(options: argparse.Namespace) -> list[str]:
@@ -87,7 +96,7 @@ def _lab(options: argparse.Namespace) -> Lab | None:
         options.submissions = Path(options.lab) if options.lab else options.submissions
         return None
     if options.lab is None and options.what != "check":
-        raise OutOfRangeError("lab", "none", "no_lab", labs=", ".join(LABS))
+        raise OutOfRangeError("lab", remark("errors.none"), "no_lab", labs=", ".join(LABS))
     return lab_of(options.lab) if options.lab else None
 
 

@@ -21,11 +21,12 @@ from core.course.grading.questions import answers_in, questions, seed_of
 from core.course.grading.report import Answered, Grade, as_gradescope, as_junit, as_text, lines
 from core.course.grading.roster import Roster, roster_of
 from core.course.grading.tasks import Lab, lab_of
-from core.errors import NotGradedError, OutOfRangeError, ShardlabError
+from core.errors import NotGradedError, OutOfRangeError, ShardlabError, remark
 from core.text.question import Number, judge
 from runtime import content
 from runtime.files import ROOT
 from runtime.grading import code_of, grade_code
+from runtime.prose import explained, said
 from runtime.seed_file import seed_in
 from runtime.sent_files import MOST_BYTES
 from runtime.students_text import answers_from, code_from, text_from
@@ -43,10 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             text = _answer(options, lab_of(options.lab))
         except NotGradedError as error:
-            print(f"{parser.prog}: {told(f'not graded: {error}')}", file=sys.stderr)
+            why = said("classes", "told.command", error=explained(error))
+            print(f"{parser.prog}: {why}", file=sys.stderr)
             return OFF
         except (ShardlabError, OSError, csv.Error) as error:
-            parser.error(told(str(error)), type(error).__name__)
+            parser.error(explained(error), type(error).__name__)
     if options.out:
         options.out.write_text(text + "\n", encoding="utf-8")
     else:
@@ -123,11 +125,11 @@ def paper(asked: Sequence[Number]) -> str:
 def _answer(options: argparse.Namespace, lab: Lab) -> str:
     student, identity = _student(options)
     if not options.practice and options.seed_file is None:
-        raise OutOfRangeError("seed-file", "none", "no_seed_named")
+        raise OutOfRangeError("seed-file", remark("errors.none"), "no_seed_named")
     secret = secrets.token_hex(16) if options.practice else seed_in(options.seed_file)
     if options.questions:
         if not student:
-            raise OutOfRangeError("student", "none", "no_student")
+            raise OutOfRangeError("student", remark("errors.none"), "no_student")
         asked = questions(lab, seed_of(identity, lab, secret))
         return written_json({"questions": _asked(asked)}, options) if options.json else paper(asked)
     file = options.file or ROOT / "labs" / lab.folder / "starter.py"

@@ -26,7 +26,6 @@ from core.units import MIB, binary_bytes
 from runtime import content
 from runtime.files import text_of
 from runtime.prose import explained, said, worded
-from runtime.refusals import CLASSES, translated
 
 OFF, BAD_INPUT, NOTHING_FITS, CLOSED = 1, 2, 3, 141
 SCHEMA_VERSION = 1
@@ -118,9 +117,9 @@ def run(main: Callable[P, int], *given: P.args, **named: P.kwargs) -> NoReturn:
     raise SystemExit(status)
 
 
-def told(message: str) -> str:
-    """A sentence of the judge's, or of a command of a class, in the language being spoken."""
-    return translated(message, *CLASSES)
+def told(name: str, /, **values: object) -> str:
+    """A sentence of a report in the language being spoken."""
+    return said("classes", f"remark.report.{name}", **values)
 
 
 def finite(text: str) -> float:

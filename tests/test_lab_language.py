@@ -6,8 +6,8 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -16,19 +16,20 @@ from hypothesis import strategies as st
 
 from core.course.grading.probe import verdict
 from core.course.grading.probes import probes
+from core.course.grading.remarks import LONGEST, remark_of, say
 from core.course.grading.report import Grade, as_gradescope, as_junit, as_text
 from core.course.grading.tasks import LABS, Outcome, tally
+from core.errors import as_row, raised, remark
 from runtime import content, learner_grading
-from runtime.confinement import missing
 from runtime.grading import grade
-from runtime.refusals import CLASSES, template_of, translated
-from runtime.refusals import LABS as STEMS
+from runtime.prose import sentence
 from scripts.terminal import told
 from tests.core.comm_cost import test_lab_mutants_comm_cost as comm_cost
 from tests.core.pipeline_bubble import test_lab_mutants_pipeline_bubble as pipeline_bubble
 from tests.core.sharding_math import test_lab_mutants_sharding_math as sharding_math
 from tests.each import each
 from tests.lab_runs import ROOT, run_lab, run_mutants
+from tests.said import fields_of
 from tests.sandbox import CANNOT_CONFINE
 
 ENGLISH = re.compile(
@@ -40,97 +41,90 @@ OWN = re.compile(r"se esperaba: .*?(?:; se encontró|$)|array split .* division|
 """What is code, or numpy's own words."""
 
 SPEAKERS = (
-    *("labs/*.py", "labs/*/test_lab.py", "labs/*/checks.py"),
-    *(
-        "core/course/grading/answer.py",
-        "core/course/grading/probe.py",
-        "core/course/grading/probes*.py",
-        "core/course/grading/report.py",
-    ),
-    *("runtime/grading.py", "runtime/conversation.py", "runtime/submissions.py", "runtime/seed_file.py"),
-    *("runtime/sent_files.py", "runtime/students_text.py", "runtime/confinement.py", "runtime/released.py"),
-    *(
-        "scripts/classes/check.py",
-        "scripts/classes/grading.py",
-        "scripts/classes/autograder.py",
-        "scripts/grade.py",
-    ),
+    *("labs/**/*.py", "core/course/grading/answer.py", "core/course/grading/probe*.py"),
+    *("runtime/grading.py", "runtime/conversation.py", "runtime/learner_code.py"),
 )
-"""The files that say something to a student or an instructor."""
+"""The files that say something to a student."""
 
-NO_SPEAKERS = {
-    *("compile", "fullmatch", "search", "sub", "match", "add_argument", "common", "Parser", "parametrize"),
-    *("ValueError", "StashKey", "importorskip", "LinkSpec", "UsageError"),
+BLOCKS = {
+    name.removeprefix("remark."): set(fields_of(text))
+    for name, text in content.blocks("labs", content.ENGLISH).items()
 }
-"""Calls whose texts nobody is told."""
-
-FORMULAS = ("(p - 1)/m", "m + p - 1")
 
 
-def written(path: Path) -> Iterator[str]:
-    """Every piece of a sentence in a file: what docstrings, patterns, options and names are, is none."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    left_out = {id(part) for node in ast.walk(tree) for part in no_sentences(node)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in left_out:
-            yield node.value
+def said() -> Iterator[tuple[str, str, set[str]]]:
+    """Where a file says something, each block that it may be, and the values that are given; a star for `**`."""
+    for path in sorted({path for rule in SPEAKERS for path in ROOT.glob(rule)}):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(getattr(call, "func", None), "id", "")
+            if name in ("say", "fail", "fail_type", "remark") and call.args:
+                given = {keyword.arg or "*" for keyword in call.keywords}
+                given |= {"type", *(["*"] if name == "fail_type" else [])}
+                for code in codes(call.args[0]):
+                    if name != "remark" or code.startswith("labs."):
+                        place = f"{path.relative_to(ROOT)}:{call.lineno}"
+                        yield place, code.removeprefix("labs.").replace("{}", "*"), given
 
 
-def no_sentences(node: ast.AST) -> list[ast.AST]:
-    """A docstring, what `--help` prints, and the texts of patterns and of programs."""
-    if isinstance(node, ast.Expr):
-        return [node.value]
-    name = getattr(getattr(node, "func", None), "attr", getattr(getattr(node, "func", None), "id", ""))
-    return list(ast.walk(node)) if isinstance(node, ast.Call) and name in NO_SPEAKERS else []
+def codes(node: ast.expr) -> list[str]:
+    """The texts that an argument may be, with a star for what is put in."""
+    if isinstance(node, ast.IfExp):
+        return [*codes(node.body), *codes(node.orelse)]
+    if isinstance(node, ast.Subscript):
+        return [code for one in getattr(node.value, "elts", ()) for code in codes(one)]
+    if isinstance(node, ast.JoinedStr):
+        return ["".join(part.value if isinstance(part, ast.Constant) else "*" for part in node.values)]
+    return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
 
 
-def bare(text: str) -> str:
-    """A text without its values, in small letters and single spaces."""
-    for formula in FORMULAS:
-        text = text.replace(formula, "0")
-    text = content.FIELD.sub("0", text.replace("{}", "0"))
-    return " ".join(re.sub(r"\S*\d\S*?(?=[,.;:]*(?:\s|$))", "…", text).lower().split())
+def named(code: str) -> list[str]:
+    """The blocks that a code may mean: several where something is put in."""
+    return [block for block in BLOCKS if fnmatchcase(block, code)]
 
 
-def inner(piece: str) -> str:
-    """A piece of a sentence without its first and last word, which a value may touch; empty of a short one."""
-    words = bare(piece).split()[1:-1]
-    return " ".join(words) if len(words) > 2 else ""
+def test_all_that_is_said_has_its_words_and_their_values():
+    wrong = {}
+    for where, code, values in said():
+        blocks = named(code)
+        if not blocks or ("*" not in values and "*" not in code and BLOCKS[blocks[0]] - values):
+            wrong[where] = code, [BLOCKS[one] - values for one in blocks]
+    assert wrong == {}
 
 
-SAID = "\n".join(bare(text) for stem in CLASSES for text in content.blocks(stem, content.ENGLISH).values())
+def test_no_words_are_left_over():
+    claimed = {block for _, code, _ in said() if code not in ("*", "claim.*") for block in named(code)}
+    raised = {"judge.not_finite", "judge.too_long"}  # by the submission's process, which has no import of ours
+    claims = {probe.claim.code.removeprefix("labs.") for lab in LABS.values() for probe in probes(lab, 1)}
+    assert set(BLOCKS) - claimed - raised - claims == set()
 
 
-@each("path", sorted({path.relative_to(ROOT).as_posix() for rule in SPEAKERS for path in ROOT.glob(rule)}))
-def test_every_sentence_of_a_lab_and_of_its_judge_has_its_words(path):
-    """A piece of a sentence stands in some block: what is new in the code, and in no language, is found here."""
-    assert {piece: inner(piece) for piece in written(ROOT / path) if inner(piece) not in SAID} == {}
-
-
-@each("name", [(stem, name) for stem in ("labs", "classes") for name in content.blocks(stem, content.ENGLISH)])
-def test_a_message_is_found_by_its_words_and_by_no_others(name):
-    """Filled with words that no block has, each block is taken for itself."""
-    stem, block = name
-    text = content.blocks(stem, content.ENGLISH)[block]
-    found = template_of(content.FIELD.sub(lambda field: f"<{field[1]}>", text), block.startswith("part."), stem)
-    assert found is not None
-    assert found[0] == block
-
-
-def test_no_message_takes_long_to_be_found():
-    """Six fields between commas, in a text of commas: told apart by patterns, it took minutes."""
-    listed = ", ".join(["a"] * 2_000)
-    began_s = time.process_time()
-    for text in (f"x=y is none of {listed} or so", listed, "=" * 4_000, "a=b must be " * 400):
-        translated(text, *CLASSES)
-    assert time.process_time() - began_s < 0.5
-
-
-def test_a_number_of_any_length_in_a_message_is_said_as_it_stands():
-    """Six thousand digits in groups: Python refuses to make a number of them."""
-    long = "1" + ",111" * 2_000
+@each(
+    "row",
+    [
+        [],
+        ["labs.judge.digits"],
+        ["labs.judge.digits", {}],
+        ["errors.rule.least", {"value": "x"}],
+        ["../../README.x", {"a": 1}],
+        ["errors.no_such", {"a": 1}],
+        [["labs.judge.digits", {}], {}],
+        ["errors.raised.at_line", {"error": ["errors.raised.at_line", {"error": []}], "at": {}}],
+        {"value": 1},
+        "x" * 9_000,
+        None,
+    ],
+)
+def test_a_row_that_no_program_of_ours_wrote_is_said_as_its_text(row):
+    """A student's process may send what it likes: none of it ends the judge, or is read as a file's name."""
     with content.speaking("es"):
-        assert long in translated(f"The answer has a number of {long} digits.", *STEMS)
+        assert len(sentence(remark_of(row))) <= LONGEST
+
+
+def test_a_row_in_rows_is_cut():
+    row = "deep"
+    for _ in range(60):
+        row = ["errors.raised.on_rank", {"error": row, "rank": 0}]
+    assert len(str(remark_of(row))) <= LONGEST
 
 
 def english(text: str) -> list[str]:
@@ -253,7 +247,7 @@ def test_a_language_that_there_is_not_is_refused_at_once(named):
     assert "passed" not in done.stdout
 
 
-@pytest.mark.skipif(CANNOT_CONFINE, reason=missing())
+@pytest.mark.skipif(CANNOT_CONFINE, reason="no sandbox can be had here")
 @pytest.mark.parametrize("lab", ONE_OF_EACH)
 def test_a_slip_is_told_by_the_judge_in_spanish(lab, tmp_path):
     with content.speaking("es"):
@@ -267,11 +261,11 @@ def test_a_slip_is_told_by_the_judge_in_spanish(lab, tmp_path):
 def test_every_claim_and_every_slip_of_the_judge_has_both_languages(lab):
     for seed in range(3):
         for probe in probes(lab, seed):
-            slips = [f"{slip[:1].upper()}{slip[1:]}." for slip in probe.slips]
-            with content.speaking("es"):
-                for sentence in (probe.claim, *slips):
-                    assert translated(sentence, *STEMS) != sentence
-                    assert english(translated(sentence, *STEMS)) == []
+            for one in (probe.claim, *probe.slips):
+                with content.speaking("es"):
+                    spanish = sentence(one)
+                assert spanish != str(one)
+                assert english(spanish) == []
 
 
 WRONG = ({}, None, 7.5, "3/4", "no", True, [], [[1, 2], [3]], [1.5, 2.5], {"value": {}})
@@ -282,31 +276,28 @@ PARTS = ("ledger", "reduced", "shares", "raised", "gathered", "shown", "hops", "
 def test_whatever_is_wrong_with_an_answer_is_told_in_spanish(lab):
     asked = probes(lab, 1)
     for probe in asked:
-        answers = [*WRONG, *({"value": value} for value in WRONG), {"raised": "ValueError: no (line 3)"}]
+        answers = [
+            *WRONG,
+            *({"value": value} for value in WRONG),
+            {"raised": as_row(remark("errors.raised.at_line", error=raised(ValueError("no")), at=3))},
+        ]
         answers += [{**probe.expected, part: [[1, 2]]} for part in PARTS]
         for answer in answers:
-            said = verdict(probe, answer)
+            found = verdict(probe, answer)
             with content.speaking("es"):
-                assert english(translated(said, *STEMS)) == [], said
+                assert found is None or english(sentence(found)) == [], found
 
 
-@given(st.text(max_size=400), st.sampled_from(["", "On rank 0: ", "The inputs: a=1, ", "X: 1 was returned, and "]))
-def test_any_text_in_any_place_of_a_message_is_said(text, before):
-    """A student chooses most of a message: none ends the judge."""
+@given(st.text(max_size=400))
+def test_any_text_that_is_raised_is_said(text):
     with content.speaking("es"):
-        for message in (
-            text,
-            before * 40 + text,
-            f"{text} (line 3 of {text})",
-            f"2 was returned, and {text} is due.",
-        ):
-            assert isinstance(translated(message, *CLASSES), str)
+        assert isinstance(sentence(remark_of(as_row(raised(ValueError(text))))), str)
 
 
 def test_a_report_is_in_spanish_in_every_format():
     lab = LABS["lab-03"]
     with content.speaking("es"):
-        rows = [(probe.task, Outcome(translated(probe.claim, *STEMS), told("There is no answer.")))
+        rows = [(probe.task, Outcome(sentence(probe.claim), sentence(say("judge.no_answer"))))
                 for probe in probes(lab, 1)]  # fmt: skip
         whole = Grade(lab, tally(lab, rows), confined=False)
         for report in (as_text, as_junit, as_gradescope):

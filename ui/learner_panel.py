@@ -1,21 +1,18 @@
 """The learner's own code in the picture: run whenever it is saved, judged by task, drawn as it computed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
 
-from core.errors import CodeError
 from core.sharding_math.examples import Run
 from core.sharding_math.submission import TASKS, Judgement, Submission, judge, reference, submitted_trace
 from runtime import learner_code, learner_grading
 from runtime.files import ROOT
 from runtime.prose import said
 from runtime.quantities import grouped
-from runtime.refusals import LABS, translated
 from ui import language
 from ui.players.block_stepper import block_stepper
 from ui.prose import Prose, escape
@@ -91,11 +88,6 @@ def verdict(task: str, right: bool, prose: Prose, case: str, fields: Mapping[str
     st.markdown(f"{_SIGNS[right]} `{task}` {words}")
 
 
-def spoken(error: CodeError) -> CodeError:
-    """An error of a learner's code in the language being spoken."""
-    return replace(error, message=translated(error.message, *LABS))
-
-
 def _case(submission: Submission, judged: Judgement) -> str:
     if submission.error is not None:
         return "error" if submission.error.line else "stopped"
@@ -104,11 +96,11 @@ def _case(submission: Submission, judged: Judgement) -> str:
     return "right" if judged.right else "wrong"
 
 
-def _fields(submission: Submission, judged: Judgement) -> dict[str, str]:
+def _fields(submission: Submission, judged: Judgement) -> dict[str, object]:
     """The numbers of that sentence."""
     return {
         "task": str(TASKS.index(submission.task) + 1),
-        "message": spoken(submission.error).message if submission.error else "",
+        "message": submission.error.message if submission.error else "",
         "line": str(submission.error.line) if submission.error else "",
         "entries": grouped(judged.entries),
         "wrong_entries": grouped(judged.wrong),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import OutOfRangeError
+from core.errors import OutOfRangeError, Remark, ShardlabError, remark
 from core.sharding_math.tensors import Array
 
 _TOGETHER: frozenset[Callable[..., Any]] = frozenset(
@@ -121,20 +121,27 @@ def _note_met(inputs: Sequence[Any]) -> None:
                 whole.met.append(f"{other.shape[-1]} of {width}")
 
 
+class _ShapesError(ShardlabError):
+    """numpy's ValueError of shapes that do not fit, in our words."""
+
+
 def _named(ufunc: Any, inputs: Sequence[Any], error: ValueError) -> ValueError:
     """An error of shapes that do not fit, with the shape of the tensor that a share is of."""
     shapes = [np.shape(one) for one in inputs]
     whole = next((one.share_of for one in _held_in(inputs) if one.share_of is not None), None)
     if ufunc is np.matmul and all(shapes):
-        of = f"; {whole.name} is {list(whole.cut_shape)}, (out, in)" if whole is not None else ""
         rows = shapes[1][-2] if len(shapes[1]) > 1 else shapes[1][0]
-        return ValueError(f"a product of {shapes[0][-1]} columns and {rows} rows, which should be as many{of}")
+        columns = shapes[0][-1]
+        if whole is None:
+            return _ShapesError("raised.product", columns=columns, rows=rows)
+        shape = list(whole.cut_shape)
+        return _ShapesError("raised.product_of", columns=columns, rows=rows, whole=whole.name, shape=shape)
     if ufunc is np.add and len(shapes) == 2 and min(map(len, shapes)) == 1:
         (bias,), (*_, width) = sorted(shapes, key=len)
-        return ValueError(f"a rank has {width} outputs here and the bias has {bias}: it is cut as the outputs are")
+        return _ShapesError("raised.bias_cut", width=width, bias=bias)
     return error
 
 
-def _listed(held: Sequence[Held]) -> str:
-    ranks = sorted({min(one.ranks) for one in held if one.ranks})
-    return f"{', '.join(map(str, ranks[:-1]))} and {ranks[-1]}"
+def _listed(held: Sequence[Held]) -> Remark:
+    *ranks, last = sorted({min(one.ranks) for one in held if one.ranks})
+    return remark("errors.ranks_and", ranks=", ".join(map(str, ranks)), last=last)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import OutOfRangeError
+from core.errors import OutOfRangeError, remark
 from core.sharding_math.held import Held
 from core.sharding_math.tensors import Array, read_only
 
@@ -140,7 +140,7 @@ class Whole:
         return frozenset(rank for rank in ranks if rank * self._num_shares // self._num_ranks == shares[0])
 
     def _refuse(self, *_: object, **__: object) -> Any:
-        held = f"{list(self.cut_shape)}, {self.size} of {self._size} entries"
+        held = remark("errors.of_entries", shape=list(self.cut_shape), entries=self.size, all=self._size)
         raise OutOfRangeError(self.name, held, "more_than_a_rank", shares=self._num_shares)
 
     def __array_function__(

@@ -6,12 +6,13 @@ A tensor that a rank holds only a share of comes as a `Whole`: it can be cut, an
 import re
 
 import numpy as np
-import pytest
 
 from core.errors import IndivisibleError
+from core.errors import raised as raised_words
 from core.ledger import Ledger
 from labs.apart import attention, column, mlp, relu, row
 from labs.diagnosis import agree, error_of, sends_nothing, sends_once, summed
+from labs.spoken import fail, say
 
 SIZES = [1, 2, 4, 8]
 
@@ -46,8 +47,8 @@ def test_column_parallel_gives_each_output_its_own_bias(lab):
         x, W, bias = whole_numbers(2, 4), whole_numbers(8, 4, seed=1), np.arange(8.0) + 1
         y = x @ W.T
         slips = {
-            "the bias is missing": y,
-            f"every entry is too large by {num_ranks - 1} · bias": y + num_ranks * bias,
+            say("slip.no_bias"): y,
+            say("slip.bias_times", times=num_ranks - 1): y + num_ranks * bias,
         }
         agree(column(lab, x, W, num_ranks, bias=bias), y + bias, slips)
 
@@ -89,11 +90,10 @@ def test_row_parallel_adds_the_bias_once(lab):
     """Added on every rank before the all-reduce, it would arrive num_ranks times."""
     for num_ranks in SIZES:
         x, W, bias = whole_numbers(2, 8), whole_numbers(4, 8, seed=1), np.array([10.0, 20.0, 30.0, 40.0])
-        y, extra = x @ W.T, num_ranks - 1
+        y = x @ W.T
         slips = {
-            "the bias is missing": y,
-            f"every entry is too large by {extra} · bias: each of {num_ranks} ranks added it before the sum, and it"
-            " is due once, after it": y + num_ranks * bias,
+            say("slip.no_bias"): y,
+            say("slip.bias_before", times=num_ranks - 1, ranks=num_ranks): y + num_ranks * bias,
         }
         agree(row(lab, x, W, num_ranks, bias=bias), y + bias, {**slips, **summed(y + bias, num_ranks)})
 
@@ -113,8 +113,8 @@ def test_mlp_equals_the_dense_mlp(lab):
             x, W1, W2 = whole_numbers(tokens, 8), whole_numbers(16, 8, seed=1), whole_numbers(8, 16, seed=2)
             due = relu(x @ W1.T) @ W2.T
             slips = {
-                "the activation is missing between the two matrices": x @ W1.T @ W2.T,
-                "the activation was applied to y: it belongs between the two matrices": relu(x @ W1.T @ W2.T),
+                say("slip.no_activation"): x @ W1.T @ W2.T,
+                say("slip.activated_y"): relu(x @ W1.T @ W2.T),
                 **summed(due, num_ranks),
             }
             agree(mlp(lab, x, W1, W2, num_ranks), due, slips)
@@ -125,12 +125,9 @@ def test_mlp_applies_the_activation_it_is_given(lab):
     for num_ranks in SIZES:
         x, W1, W2 = whole_numbers(2, 4), whole_numbers(8, 4, seed=1), whole_numbers(4, 8, seed=2)
         slips = {
-            "not the activation that was given was applied, but relu": relu(x @ W1.T) @ W2.T,
-            "the activation was applied to y: it belongs between the two matrices": np.square(x @ W1.T @ W2.T),
-            "the activation was applied to the terms of h, before they were summed": sum(
-                np.square(term) for term in terms(x, W1, min(num_ranks, 4))
-            )
-            @ W2.T,
+            say("slip.other_activation"): relu(x @ W1.T) @ W2.T,
+            say("slip.activated_y"): np.square(x @ W1.T @ W2.T),
+            say("slip.activated_terms"): sum(np.square(term) for term in terms(x, W1, min(num_ranks, 4))) @ W2.T,
         }
         y = mlp(lab, x, W1, W2, num_ranks, activation=np.square)
         agree(y, np.square(x @ W1.T) @ W2.T, slips)
@@ -155,16 +152,14 @@ def test_every_rank_keeps_its_own_slice_of_the_hidden_row(lab):
 def refuses(run, width, num_ranks):
     """Fail unless an IndivisibleError names the width and the ranks."""
     __tracebackhide__ = True
-    asked = (
-        f"A width of {width} over {num_ranks} ranks has to be refused, by require_divides, before anything is cut"
-    )
+    asked = {"width": width, "ranks": num_ranks}
     raised = error_of(run)
     if raised is None:
-        pytest.fail(f"{asked}; instead it returns a result.", pytrace=False)
+        fail("result.width_returns", **asked)
     if not isinstance(raised, IndivisibleError):
-        pytest.fail(f"{asked}; instead it stops with {type(raised).__name__}: {raised}.", pytrace=False)
+        fail("result.width_stops", error=raised_words(raised), **asked)
     if not re.search(f"{width} does not divide over .*={num_ranks}", str(raised)):
-        pytest.fail(f"{asked}; it was refused, but as: {raised}.", pytrace=False)
+        fail("result.width_as", error=raised.remark, **asked)
 
 
 def test_outputs_that_do_not_divide_are_refused(lab):
@@ -189,7 +184,7 @@ def comes_back_untouched(lab, run, name_of):
     run(lab, *given[:2], 4, bias=given[2])
     for name, before, after in zip(("x", "W", "bias"), (x, W, bias), given, strict=True):
         if not np.array_equal(before, after):
-            pytest.fail(f"{name_of} changed {name}: work on a copy of it.", pytrace=False)
+            fail("result.changed", function=name_of, name=name)
 
 
 def test_what_column_parallel_is_given_comes_back_untouched(lab):

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 
+from core.course.grading.remarks import say
 from distributed.collectives import Group
 from distributed.local_ranks import run_ranks
 
@@ -62,19 +63,15 @@ def plain_mlp(bend=F.gelu, first=1, second=1):
 def mlp_slips():
     """A wrong MLP by what is to be said of it."""
     return {
-        "the activation is missing": plain_mlp(torch.nn.Identity()),
-        "the activation is a ReLU; GELU is asked for": plain_mlp(F.relu),
-        "the activation is GELU by its tanh formula; torch's own default, the exact one, is asked for": plain_mlp(
-            lambda hidden: F.gelu(hidden, approximate="tanh")
-        ),
-        "the activation stands behind the second layer; it belongs between the two": F.gelu(
-            torch.tensor(plain_mlp(torch.nn.Identity()))
-        ).numpy(),
-        "both biases are missing: hand `bias` on to the two layers": plain_mlp(first=0, second=0),
-        "the bias of the first layer is missing": plain_mlp(first=0),
-        "the bias of the second layer is missing": plain_mlp(second=0),
-        "half of the second layer's bias arrived": plain_mlp(second=0.5),
-        "the bias of the second layer arrived twice, once from each rank": plain_mlp(second=2),
+        say("slip.mlp_no_activation"): plain_mlp(torch.nn.Identity()),
+        say("slip.mlp_relu"): plain_mlp(F.relu),
+        say("slip.mlp_tanh"): plain_mlp(lambda hidden: F.gelu(hidden, approximate="tanh")),
+        say("slip.mlp_behind"): F.gelu(torch.tensor(plain_mlp(torch.nn.Identity()))).numpy(),
+        say("slip.mlp_no_bias"): plain_mlp(first=0, second=0),
+        say("slip.mlp_no_first"): plain_mlp(first=0),
+        say("slip.mlp_no_second"): plain_mlp(second=0),
+        say("slip.mlp_half"): plain_mlp(second=0.5),
+        say("slip.mlp_twice"): plain_mlp(second=2),
     }
 
 

@@ -11,6 +11,7 @@ import pytest
 from core.errors import IndivisibleError
 from labs.conftest import load
 from labs.diagnosis import agree, error_of, is_due, summed
+from labs.spoken import fail, say
 
 
 @pytest.fixture(scope="module")
@@ -23,12 +24,12 @@ def counted(found, due, what, slips=None):
     """Fail unless each rank has as many of something as are due."""
     __tracebackhide__ = True
     for rank, (own, wanted) in enumerate(zip(found, [due] * len(found), strict=True)):
-        is_due(own, wanted, f"Rank {rank}, {what}", slips)
+        is_due(own, wanted, say("part.of_rank", rank=rank, what=what), slips)
 
 
 def unsent(op):
     """The slip of a rank that sends nothing, or past the group."""
-    return {f"nothing went through group.{op}, which counts what is sent": 0}
+    return {say("slip.unsent", op=op): 0}
 
 
 def test_column_parallel_matches_single_gpu(checks, lab):
@@ -37,21 +38,22 @@ def test_column_parallel_matches_single_gpu(checks, lab):
     due, bias, half = checks.plain_linear().numpy(), checks.plain_bias().numpy(), checks.HIDDEN // 2
     first, second = due[:, :half], due[:, half:]
     slips = {
-        "the bias is missing": due - bias,
-        "every rank has the features of rank 0: group.rank says which part to keep": np.hstack([first, first]),
-        "every rank adds the bias of rank 0: b is cut like W": due - bias + np.tile(bias[:, :half], 2),
-        "each rank has the features of the other: rank 0 keeps the first part": np.hstack([second, first]),
-        "the ranks' features are distributed in turn: each rank keeps a run of consecutive ones": np.hstack(
-            [due[:, ::2], due[:, 1::2]]
-        ),
-        "the ranks' features were added; they are parts of y and not terms of it": np.tile(first + second, 2),
-        "each rank has all of y: its own features are enough": np.tile(due, 2),
+        say("slip.no_bias"): due - bias,
+        say("slip.of_rank_zero", first="0"): np.hstack([first, first]),
+        say("slip.bias_of_zero", first="0"): due - bias + np.tile(bias[:, :half], 2),
+        say("slip.crossed", first="0"): np.hstack([second, first]),
+        say("slip.in_turn"): np.hstack([due[:, ::2], due[:, 1::2]]),
+        say("slip.features_added"): np.tile(first + second, 2),
+        say("slip.all_of_y"): np.tile(due, 2),
     }
     agree(None if None in halves else np.concatenate(halves, axis=-1), due, slips)
-    counted(sent, 0, "collectives of a layer that needs none")
-    whole, numbers = "that is all of {}: keep this rank's part alone", half * (checks.D + 1)
-    kept = {whole.format("W and b"): 2 * numbers, whole.format("W"): numbers + half * checks.D}
-    counted(held, numbers, "numbers held, half of W and of b", kept)
+    counted(sent, 0, say("part.no_collectives"))
+    numbers, both = half * (checks.D + 1), say("part.weight_and_bias")
+    kept = {
+        say("slip.whole_held", what=both): 2 * numbers,
+        say("slip.whole_held", what="W"): numbers + half * checks.D,
+    }
+    counted(held, numbers, say("part.numbers_held"), kept)
 
 
 def test_row_parallel_matches_single_gpu(checks, lab):
@@ -60,27 +62,24 @@ def test_row_parallel_matches_single_gpu(checks, lab):
     due, terms = checks.plain_row().numpy(), checks.row_terms()
     slips = {
         **summed(due, 2, terms),
-        "the ranks' terms stand side by side: all_reduce adds them": np.hstack(terms),
-        "each rank has the columns of W that meet the other's x": sum(checks.row_terms(crossed=True)),
+        say("slip.terms_beside"): np.hstack(terms),
+        say("slip.crossed_columns"): sum(checks.row_terms(crossed=True)),
     }
     for y in ys:
         agree(y, due, slips)
     counted(sums, 1, "all-reduces", unsent("all_reduce"))
-    counted(sent, 1, "collectives of any kind")
+    counted(sent, 1, say("part.any_kind"))
     numbers = checks.HIDDEN * checks.D // 2
-    counted(
-        held, numbers, "weights held, half of W", {"that is all of W: keep this rank's part alone": 2 * numbers}
-    )
+    counted(held, numbers, say("part.weights_held"), {say("slip.whole_weight"): 2 * numbers})
 
 
 def test_row_parallel_adds_the_bias_once(checks, lab):
     """Added on every rank before the all-reduce, it would arrive twice."""
     due = np.asarray(checks.plain_bias())
     slips = {
-        "the bias is missing": 0 * due,
-        "every entry is too large by 1 · bias: each of 2 ranks added it before the sum, and it is due once": 2
-        * due,
-        "half of the bias arrived: the rank that adds it adds all of it": due / 2,
+        say("slip.no_bias"): 0 * due,
+        say("slip.bias_once", times="1", ranks="2"): 2 * due,
+        say("slip.half_bias"): due / 2,
     }
     for y in checks.on_two_ranks(lab, checks.row_parallel_bias):
         agree(y, due, slips)
@@ -93,21 +92,18 @@ def test_sharded_embedding_lookup(checks, lab):
     row = np.arange(len(table))[:, None]
     first = row < 4
     slips = {
-        "a rank has its own rows alone: the all-reduce adds what the others looked up": table * first,
-        "the rows of the second rank alone arrived": table * ~first,
-        "a token that a rank does not hold has to give zeros there, not its first row": table
-        + np.where(first, table[4], table[0]),
-        "a token that a rank does not hold has to give zeros there, not the row next to it": table
-        + np.where(first, table[4], table[3]),
-        "both ranks looked up the same tokens: rank 1's first row is token 4": first
-        * (table + np.vstack([table[4:], 0 * table[:4]])),
-        "the last token is lost: seven rows make four a rank, the eighth is padding": table * (row < 6),
-        "the ranks' rows stand side by side: all_reduce adds them": np.hstack([table * first, table * ~first]),
+        say("slip.own_rows"): table * first,
+        say("slip.second_rows"): table * ~first,
+        say("slip.first_row"): table + np.where(first, table[4], table[0]),
+        say("slip.next_row"): table + np.where(first, table[4], table[3]),
+        say("slip.same_tokens", second="1", token="4"): first * (table + np.vstack([table[4:], 0 * table[:4]])),
+        say("slip.last_token"): table * (row < 6),
+        say("slip.rows_beside"): np.hstack([table * first, table * ~first]),
     }
     for found in rows:
         agree(found, table, slips)
     counted(sums, 1, "all-reduces", unsent("all_reduce"))
-    counted(held, 4, "rows of the table held, half of seven and one of padding")
+    counted(held, 4, say("part.rows_held"))
 
 
 def test_tied_head_scores_the_vocabulary_and_not_its_padding(checks, lab):
@@ -116,24 +112,24 @@ def test_tied_head_scores_the_vocabulary_and_not_its_padding(checks, lab):
     due = checks.plain_logits().numpy()
     padded = np.hstack([due, 0 * due[:, :1]])
     slips = {
-        "a rank has the logits of its own rows alone: all_gather puts them side by side": padded[:, :4],
-        "the ranks' logits were added: they stand side by side": padded[:, :4] + padded[:, 4:],
-        "the padding has a score: cut it off": padded,
-        "the padding stands behind the last token, and a token was cut off in its place": padded[:, 1:],
+        say("slip.own_logits"): padded[:, :4],
+        say("slip.logits_added"): padded[:, :4] + padded[:, 4:],
+        say("slip.padding_scored"): padded,
+        say("slip.token_cut"): padded[:, 1:],
     }
     for found in logits:
         agree(found, due, slips)
     counted(gathers, 1, "all-gathers", unsent("all_gather"))
     size = 4 * padded.size
-    counted(sent_bytes, size, "bytes gathered, a float for each logit and for the padding")
+    counted(sent_bytes, size, say("part.gathered"))
 
 
 def test_mlp_pattern_minimal(checks, lab):
     """Column, GELU, row: within 1e-4 of the plain MLP, since a float sum taken in another order moves by ulps."""
-    hint = " The MLP is made of your two layers: if their tests fail, mend those first."
+    hint = say("result.own_layers")
     for y, sums, sent in checks.on_two_ranks(lab, checks.mlp):
-        is_due(sums, 1, "All-reduces of an MLP", {"each of the two layers took a sum": 2, **unsent("all_reduce")})
-        is_due(sent, 1, "Collectives of an MLP, of any kind")
+        is_due(sums, 1, say("part.mlp_sums"), {say("slip.two_sums"): 2, **unsent("all_reduce")})
+        is_due(sent, 1, say("part.mlp_any"))
         agree(y, checks.plain_mlp(), checks.mlp_slips(), within=1e-4, hint=hint)
 
 
@@ -143,8 +139,8 @@ def test_one_rank_is_the_plain_layer(checks, lab):
     agree(checks.column_parallel(lab, group)[0], checks.plain_linear())
     rows, _, held = checks.embedding(lab, group)
     agree(rows, checks.plain_table())
-    is_due(held, checks.VOCABULARY, "Rows of the table held by one rank, all of them")
-    is_due(len(group.ledger), 0, "Collectives of one rank, with nobody to send to")
+    is_due(held, checks.VOCABULARY, say("part.one_ranks_rows"))
+    is_due(len(group.ledger), 0, say("part.one_rank_sent"))
 
 
 @pytest.mark.parametrize(("layer", "sizes"), [("ColumnParallelLinear", (5, 8)), ("RowParallelLinear", (8, 5))])
@@ -155,7 +151,6 @@ def test_a_layer_that_does_not_divide_is_refused(checks, lab, layer, sizes):
     raised = error_of(lambda: getattr(lab, layer)(*sizes, group))
     if isinstance(raised, IndivisibleError):
         return
-    what = "a width of 8 over 5 ranks has to be refused when the layer is made"
     if raised is not None:
-        what = f"{type(raised).__name__} was raised; core.errors.require_divides refuses and names the numbers"
-    pytest.fail(f"{layer}: {what}.", pytrace=False)
+        fail("result.layer_raised", layer=layer, raised=type(raised).__name__)
+    fail("result.layer_accepts", layer=layer, width=8, ranks=5)

@@ -3,16 +3,30 @@
 import numpy as np
 import pytest
 
-from core.catalog import link, model
+from core.catalog import model
 from core.comm_cost.choice import Offer
 from core.comm_cost.wire import Hop, Wire
 from core.errors import IndivisibleError, OutOfRangeError
 from core.specs import LinkSpec
-from labs.billed import A100_PAIR, bill_is_due, fitted, payload_slips, ring, share_is_due, time_slips, turn_slips
-from labs.diagnosis import agree, given, is_due, refuses
+from labs.billed import (
+    A100_PAIR,
+    ETHERNET,
+    GB,
+    NVLINK,
+    OFFER_WORDS,
+    OFFERS,
+    bill_is_due,
+    fitted,
+    payload_slips,
+    ring,
+    share_is_due,
+    time_slips,
+    turn_slips,
+)
+from labs.diagnosis import agree, fail_type, is_due, refuses
+from labs.spoken import fail, link_named, say
 
 LLAMA = model("llama-3-8b")
-NVLINK, ETHERNET = link("nvlink-lab"), link("ethernet-10g-lab")
 DECODE_BYTES, PREFILL_BYTES = 8192, 16_777_216
 STEP_S = 8e-3
 
@@ -23,16 +37,14 @@ STEP_S = 8e-3
 )
 def test_payload_is_one_activation_row_per_token(lab, tokens, hidden_size, bytes_per_element, payload_bytes):
     """1 x 4096 x 2 B = 8 KiB in a decode step; 2048 tokens of prefill make 16 MiB."""
-    is_due(
-        lab.allreduce_payload_bytes(tokens, hidden_size, bytes_per_element),
-        payload_bytes,
-        f"{tokens} x {hidden_size} entries of {bytes_per_element} bytes",
-        payload_slips(tokens, hidden_size, bytes_per_element),
-    )
+    case = say("part.entries_bytes", tokens=tokens, width=hidden_size, bytes=bytes_per_element)
+    slips = payload_slips(tokens, hidden_size, bytes_per_element)
+    is_due(lab.allreduce_payload_bytes(tokens, hidden_size, bytes_per_element), payload_bytes, case, slips)
 
 
 def test_activations_are_two_bytes_unless_said_otherwise(lab):
-    is_due(lab.allreduce_payload_bytes(1, 4096), 8192, "1 x 4096 entries", payload_slips(1, 4096, 2))
+    case, slips = say("part.entries", tokens=1, width=4096), payload_slips(1, 4096, 2)
+    is_due(lab.allreduce_payload_bytes(1, 4096), 8192, case, slips)
 
 
 @pytest.mark.parametrize(("ranks", "chunks_sent"), [(1, 0), (2, 2), (3, 4), (4, 6), (8, 14), (64, 126)])
@@ -41,27 +53,32 @@ def test_ring_traffic_formula(lab, ranks, chunks_sent):
     payload, most = 192 * ranks, 2 * (ranks - 1)
     found = lab.ring_allreduce_traffic_per_rank(payload, ranks)
     slips = {
-        "only one half was counted: a rank sends N-1 chunks in the reduce-scatter and N-1 in the all-gather": most
-        * 96,
-        "every message was taken for the whole payload: it carries one chunk, n/N": most * payload,
-        "twice the payload is what many ranks come close to; N of them send (N-1)/N of that": 2 * payload,
-        "that is the payload: a rank sends almost two of them": payload,
+        say("slip.one_half", chunks="N-1", again="N-1"): most * 96,
+        say("slip.whole_messages"): most * payload,
+        say("slip.twice_payload", share="(N-1)/N"): 2 * payload,
+        say("slip.payload"): payload,
     }
-    alone = {"one rank has nobody to send to": found}
-    is_due(found, 192 * chunks_sent, f"{payload} B over N={ranks}", slips if ranks > 1 else alone)
+    alone = {say("slip.nobody"): found}
+    is_due(
+        found,
+        192 * chunks_sent,
+        say("part.bytes_over", payload=payload, ranks=ranks),
+        slips if ranks > 1 else alone,
+    )
 
 
 @pytest.mark.parametrize(("ranks", "hops"), [(1, 0), (2, 2), (3, 4), (8, 14)])
 def test_every_hop_waits(lab, ranks, hops):
     """With next to nothing to send, only the hops are left: 3 µs each."""
-    slips = time_slips(0, ranks, NVLINK) if ranks > 1 else {"one rank waits for nobody": 3e-6}
-    is_due(lab.allreduce_time_s(0, ranks, NVLINK), hops * 3e-6, f"Seconds for 0 B over N={ranks}", slips, rel=1e-6)
+    slips = time_slips(0, ranks, NVLINK) if ranks > 1 else {say("slip.waits_for_nobody"): 3e-6}
+    case = say("part.seconds_for", payload=0, ranks=ranks)
+    is_due(lab.allreduce_time_s(0, ranks, NVLINK), hops * 3e-6, case, slips, rel=1e-6)
 
 
 @pytest.mark.parametrize(("ranks", "time_s"), [(2, 61.92e-6), (4, 101.9e-6)])
 def test_bytes_go_at_the_speed_of_one_direction(lab, ranks, time_s):
     """At N=2 a rank sends n: 16 MiB / 300 GB/s = 55.9 µs beside two hops of 3 µs. At N=4, 1.5 n and six hops."""
-    case, slips = f"Seconds for 16 MiB over N={ranks}", time_slips(PREFILL_BYTES, ranks, NVLINK)
+    case, slips = say("part.seconds_for_mib", payload=16, ranks=ranks), time_slips(PREFILL_BYTES, ranks, NVLINK)
     is_due(lab.allreduce_time_s(PREFILL_BYTES, ranks, NVLINK), time_s, case, slips, rel=1e-3)
 
 
@@ -108,7 +125,7 @@ def test_prefill_payloads_shift_the_balance_to_bandwidth(lab, over, share):
 @pytest.mark.parametrize(("over", "most_s"), [(NVLINK, 2.691e-3), (ETHERNET, 45.53e-3)], ids=["nvlink", "ethernet"])
 def test_more_ranks_more_overhead(lab, over, most_s):
     """TP=1 is free; then the hops grow as 2(N-1): 2.69 ms on NVLink and 45.5 ms on 10 GbE at TP=8."""
-    is_due(lab.tp_comm_time_per_step(LLAMA, 1, 1, over), 0, "Seconds at TP=1, where nothing is sent")
+    is_due(lab.tp_comm_time_per_step(LLAMA, 1, 1, over), 0, say("part.nothing_sent", tp="1"))
     bills_s = [lab.tp_comm_time_per_step(LLAMA, 1, tp_size, over) for tp_size in (1, 2, 4, 8)]
     assert bills_s == sorted(set(bills_s))
     bill_is_due(lab, LLAMA, 8, over, most_s)
@@ -120,14 +137,14 @@ def test_the_ring_gives_every_rank_the_sum(lab, ranks):
     found, values, _, wire = ring(lab, ranks)
     for rank, own in enumerate(found):
         slips = {
-            f"rank {rank} has what it began with: nothing was added": values[rank],
-            f"rank {rank} has {ranks} times the sum": ranks * sum(values),
+            say("slip.began_with", rank=rank): values[rank],
+            say("slip.times_the_sum", rank=rank, times=ranks): ranks * sum(values),
         }
         if ranks > 1:
-            slips[f"rank {rank} has two ranks' values: after one turn of N-1"] = values[rank] + values[rank - 1]
-        agree(own, sum(values), slips, hint=f" That is what rank {rank} has of N={ranks}.")
+            slips[say("slip.one_turn", rank=rank, turns="N-1")] = values[rank] + values[rank - 1]
+        agree(own, sum(values), slips, hint=say("result.ranks_value", rank=rank, ranks=ranks))
     if ranks == 1:
-        is_due(len(wire.hops), 0, "Messages at N=1, where there is nobody to send to")
+        is_due(len(wire.hops), 0, say("part.nobody_there", ranks="1"))
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 8])
@@ -136,27 +153,29 @@ def test_a_hop_carries_one_chunk_to_the_next_rank(lab, ranks):
     hops = ring(lab, ranks)[3].hops
     chunk_bytes, turns = 3 * 8, 2 * (ranks - 1)
     for hop in hops:
-        what = f"Turn {hop.turn} of N={ranks}: rank {hop.source} sends to rank {hop.target}"
+        turn = {"turn": hop.turn, "ranks": ranks, "source": hop.source, "target": hop.target}
         if hop.target != (hop.source + 1) % ranks:
-            pytest.fail(f"{what}; in a ring it is the next, {(hop.source + 1) % ranks}.", pytrace=False)
-        is_due(hop.payload_bytes, chunk_bytes, f"{what}, bytes", {"that is all n: a chunk is n/N": ranks * 3 * 8})
+            fail("result.other_target", **turn, next=(hop.source + 1) % ranks)
+        is_due(hop.payload_bytes, chunk_bytes, say("part.turn_bytes", **turn), {say("slip.all_n"): ranks * 3 * 8})
     for rank in range(ranks):
         sent = sum(hop.source == rank for hop in hops)
-        slips = {"that is the reduce-scatter alone: N-1 turns more hand the sums round": ranks - 1}
-        is_due(sent, turns, f"Messages that rank {rank} of {ranks} sends", slips)
+        slips = {say("slip.scatter_alone", turns="N-1"): ranks - 1}
+        is_due(sent, turns, say("part.messages_sent", rank=rank, ranks=ranks), slips)
 
 
 def test_what_the_ring_is_given_comes_back_untouched(lab):
     _, values, held, _ = ring(lab, 4)
     for rank, (before, after) in enumerate(zip(values, held, strict=True)):
         if not np.array_equal(before, after):
-            pytest.fail(f"ring_all_reduce changed what rank {rank} began with: work on a copy.", pytrace=False)
+            fail("result.changed_rank", rank=rank)
 
 
 def test_values_that_do_not_cut_into_chunks_are_refused(lab):
     wire = Wire(3)
     refuses(
-        lambda: lab.ring_all_reduce(wire.hold([np.ones(8)] * 3), wire.send), IndivisibleError, "8 values over N=3"
+        lambda: lab.ring_all_reduce(wire.hold([np.ones(8)] * 3), wire.send),
+        IndivisibleError,
+        say("part.values_over", values="8", ranks="3"),
     )
 
 
@@ -171,15 +190,16 @@ def test_the_hops_of_a_ring_take_the_time_of_the_formula(lab, ranks, over):
     ]
     turns = 2 * (ranks - 1)
     due = turns * over.latency_s + turns / ranks * PREFILL_BYTES / over.bandwidth_bytes_per_s
-    is_due(lab.time_of_hops(hops, over), due, f"{turns} turns over {over.name}", turn_slips(hops, over), rel=1e-9)
+    case = say("part.turns_over", turns=turns, link=link_named(over))
+    is_due(lab.time_of_hops(hops, over), due, case, turn_slips(hops, over), rel=1e-9)
 
 
 def test_the_slowest_message_of_a_turn_is_waited_for(lab):
     """Turn 0 takes 1 ms of bytes, turn 1 4 ms, turn 5 none: with three waits of 50 µs, 5.15 ms. No hop, no time."""
     hops = [Hop(0, 0, 1, 1_250_000), Hop(1, 1, 2, 1000), Hop(1, 0, 1, 5_000_000), Hop(5, 2, 0, 0), Hop(0, 2, 3, 8)]
     found = lab.time_of_hops(hops, ETHERNET)
-    is_due(found, 5.15e-3, "Three turns of five messages", turn_slips(hops, ETHERNET), rel=1e-9)
-    is_due(lab.time_of_hops([], ETHERNET), 0, "No message")
+    is_due(found, 5.15e-3, say("part.three_turns"), turn_slips(hops, ETHERNET), rel=1e-9)
+    is_due(lab.time_of_hops([], ETHERNET), 0, say("part.no_message"))
 
 
 @pytest.mark.parametrize(("ranks", "over"), [(2, NVLINK), (8, NVLINK), (4, ETHERNET)])
@@ -188,14 +208,14 @@ def test_an_exact_table_gives_its_link_back(lab, ranks, over):
     hops, sizes = 2 * (ranks - 1), [1024 * 4**step for step in range(9)]
     times_s = [hops * over.latency_s + hops / ranks * size / over.bandwidth_bytes_per_s for size in sizes]
     latency_s, bandwidth = fitted(lab, sizes, times_s, ranks)
-    case = f"A table of {over.name} at N={ranks}"
-    slips = {"that is what all 2(N-1) hops wait: a hop is asked for": hops * over.latency_s}
-    is_due(latency_s, over.latency_s, f"{case}, seconds a hop", slips, rel=1e-6)
+    case = {"link": link_named(over), "ranks": ranks}
+    slips = {say("slip.all_hops_wait", hops="2(N-1)"): hops * over.latency_s}
+    is_due(latency_s, over.latency_s, say("part.table_hop", **case), slips, rel=1e-6)
     slips = {
-        "that is n over its time: a rank sends 2(N-1)/N of n": over.bandwidth_bytes_per_s * ranks / hops,
-        "that is seconds a byte": 1 / over.bandwidth_bytes_per_s,
+        say("slip.n_over_time", share="2(N-1)/N"): over.bandwidth_bytes_per_s * ranks / hops,
+        say("slip.seconds_a_byte"): 1 / over.bandwidth_bytes_per_s,
     }
-    is_due(bandwidth, over.bandwidth_bytes_per_s, f"{case}, bytes a second", slips, rel=1e-6)
+    is_due(bandwidth, over.bandwidth_bytes_per_s, say("part.table_bytes", **case), slips, rel=1e-6)
 
 
 def test_a_measured_table_is_met_as_closely_as_can_be(lab):
@@ -208,9 +228,9 @@ def test_a_measured_table_is_met_as_closely_as_can_be(lab):
 
     absolute = np.polyfit(sizes, times_s, 1)
     latency_s, bandwidth = fitted(lab, sizes, times_s, 2)
-    slips = {"absolute errors were made small, and the largest payloads alone count in those": absolute[1] / 2}
-    is_due(latency_s, 5.7992e-6, "Two A100, seconds a hop", slips, rel=1e-3)
-    is_due(bandwidth, 137.06e9, "Two A100, bytes a second", rel=1e-3)
+    slips = {say("slip.absolute_errors"): absolute[1] / 2}
+    is_due(latency_s, 5.7992e-6, say("part.pair_hop", gpu="A100"), slips, rel=1e-3)
+    is_due(bandwidth, 137.06e9, say("part.pair_bytes", gpu="A100"), rel=1e-3)
     least = error(latency_s, bandwidth)
     assert all(error(latency_s * a, bandwidth * b) >= least for a in (0.99, 1, 1.01) for b in (0.99, 1, 1.01))
 
@@ -222,12 +242,13 @@ FAST_TO_START, WIDE = LinkSpec("own", "2 µs, 10 GB/s", 2e-6, 10e9), LinkSpec("o
 def test_at_the_crossing_both_links_take_as_long(lab, ranks, payload_bytes):
     """N · 10 µs / (0.1 - 0.02) ns a byte: 125 kB a rank. Asked either way round."""
     slips = {
-        "that is the crossing of one message: a ring sends chunks of n/N": payload_bytes / ranks,
-        "the times were taken for alike where the bytes alone are": 0,
+        say("slip.crossing_of_one"): payload_bytes / ranks,
+        say("slip.bytes_alone"): 0,
     }
     for pair in ((FAST_TO_START, WIDE), (WIDE, FAST_TO_START)):
         found = lab.crossing_payload_bytes(*pair, ranks)
-        is_due(found, payload_bytes, f"{pair[0].name} and {pair[1].name} at N={ranks}, bytes", slips, rel=1e-9)
+        case = say("part.crossing", one=pair[0].name, other=pair[1].name, ranks=ranks)
+        is_due(found, payload_bytes, case, slips, rel=1e-9)
 
 
 def test_links_that_do_not_cross_give_none(lab):
@@ -243,21 +264,7 @@ def test_links_that_do_not_cross_give_none(lab):
     ):
         found = lab.crossing_payload_bytes(one, two, ranks)
         if found is not None:
-            case = f"{one.name} and {two.name} at N={ranks}"
-            pytest.fail(
-                f"{case}: {found} was returned; no payload above 0 takes as long, None is due.", pytrace=False
-            )
-
-
-GB = 1e9
-OFFERS = [
-    Offer("one large GPU", 1, NVLINK, 80 * GB, 3.0),
-    Offer("two small ones on Ethernet", 2, ETHERNET, 24 * GB, 1.0),
-    Offer("two small ones on NVLink", 2, NVLINK, 24 * GB, 1.5),
-    Offer("four small ones on NVLink", 4, NVLINK, 24 * GB, 3.0),
-    Offer("eight tiny ones on Ethernet", 8, ETHERNET, 4 * GB, 0.8),
-]
-"""A token of Llama-3-8B, 8 ms on one GPU, takes 8, 10.82, 4.39, 3.15 and 46.5 ms on them."""
+            fail("result.no_crossing", one=link_named(one), other=link_named(two), ranks=ranks, found=found, zero=0)
 
 
 @pytest.mark.parametrize(
@@ -278,14 +285,14 @@ def test_the_cheapest_offer_within_the_budget_is_chosen(lab, budget_ms, weights_
     """Cheapest first; too little memory and too slow a link are out; of two at a price, the faster."""
     chosen = lab.cheapest_offer(OFFERS, LLAMA, weights_gb * GB, STEP_S, budget_ms / 1e3)
     if chosen is not None and not isinstance(chosen, Offer):
-        pytest.fail(f"{given(chosen)}, and an Offer or None is due.", pytrace=False)
+        fail_type("result.{}_offer", chosen)
     found = chosen and chosen.name
     if found != name:
-        case = f"{weights_gb} GB of weights, {budget_ms} ms a token"
-        pytest.fail(f"{case}: {found or 'none'} was chosen, and {name or 'none'} is due.", pytrace=False)
+        chosen, due = (OFFER_WORDS.get(one, one or say("part.none")) for one in (found, name))
+        fail("result.other_offer", weights=weights_gb, budget=budget_ms, found=chosen, due=due)
 
 
 @pytest.mark.parametrize("budget_s", [0, -1e-3])
 def test_a_budget_of_nothing_is_refused(lab, budget_s):
     call = lambda: lab.cheapest_offer(OFFERS, LLAMA, 16 * GB, STEP_S, budget_s)  # noqa: E731
-    refuses(call, OutOfRangeError, f"A budget of {budget_s:g} s")
+    refuses(call, OutOfRangeError, say("part.budget_seconds", budget=f"{budget_s:g}"))

@@ -7,7 +7,8 @@ import pytest
 
 from core.errors import OutOfRangeError
 from core.pipeline_bubble.schedules.actions import Action, Span
-from labs.diagnosis import given, is_due, refuses
+from labs.diagnosis import fail_type, is_due, refuses
+from labs.spoken import fail, say
 
 SIZES = [(1, 1), (1, 5), (8, 1), (2, 3), (3, 2), (4, 4), (8, 16), (5, 12)]
 
@@ -21,10 +22,10 @@ def listed(found, kind):
     """What a function returned as a list of actions or spans; fail where it is none."""
     __tracebackhide__ = True
     if not isinstance(found, list | tuple):
-        pytest.fail(f"{given(found)}, and a list of {kind.__name__}s is due.", pytrace=False)
+        fail_type("result.{}_list", found, kind=f"{kind.__name__}s")
     strange = next((type(one).__name__ for one in found if not isinstance(one, kind)), None)
     if strange:
-        pytest.fail(f"An entry of the list has the type {strange}; {kind.__name__} is due.", pytrace=False)
+        fail("result.type_entry", found=strange, kind=kind.__name__)
     return found
 
 
@@ -34,39 +35,37 @@ def runs_as(spans, due):
     found = {str(span.action): span for span in listed(spans, Span)}
     ends = {str(span.action): span.end for span in spans}
     if len(found) != len(spans) or found.keys() != {str(span.action) for span in due}:
-        pytest.fail(f"{len(spans)} spans were returned for {len(due)} actions: one each is due.", pytrace=False)
+        fail("result.spans", found=len(spans), due=len(due))
     for wanted in sorted(due, key=lambda span: (span.start, span.rank)):
         name, span = str(wanted.action), found[str(wanted.action)]
         if span == wanted:
             continue
         before = f"{wanted.action.stage - 1}F{wanted.action.microbatch}"
-        why = "rank and stage are the same number" if span.rank != wanted.rank else ""
-        why = why or ("an action lasts one tick" if span.end - span.start != 1 else "")
-        why = why or (f"its input {before} ends at {ends[before]}" if span.start < ends.get(before, 0) else "")
-        why = why or (
-            "nothing keeps it until then" if span.start > wanted.start else "its stage is busy, in its order"
-        )
-        pytest.fail(
-            f"{name} runs on rank {span.rank} from {span.start} to {span.end}, and is due on rank {wanted.rank}"
-            f" from {wanted.start} to {wanted.end}: {why}.",
-            pytrace=False,
-        )
+        if span.rank != wanted.rank:
+            why = say("part.same_number")
+        elif span.end - span.start != 1:
+            why = say("part.one_tick")
+        elif span.start < ends.get(before, 0):
+            why = say("part.input_ends", before=before, tick=ends[before])
+        else:
+            why = say("part.not_kept" if span.start > wanted.start else "part.stage_busy")
+        ran = {"name": name, "rank": span.rank, "start": span.start, "end": span.end, "because": why}
+        fail("result.other_span", **ran, due=wanted.rank, begin=wanted.start, to=wanted.end)
 
 
 @pytest.mark.parametrize(("stages", "microbatches"), SIZES)
 def test_every_stage_runs_every_microbatch_once_and_in_order(lab, stages, microbatches):
     actions = listed(lab.fill_drain(stages, microbatches), Action)
-    case = f"p={stages}, m={microbatches}"
+    case, size = f"p={stages}, m={microbatches}", {"stages": stages, "microbatches": microbatches}
     due = {f"{stage}F{microbatch}" for stage in range(stages) for microbatch in range(microbatches)}
     strange = next((str(action) for action in actions if str(action) not in due), None)
     if strange:
-        hint = "an Action is stage, kind, microbatch, and both are counted from 0"
-        pytest.fail(f"{case}: {strange} is none of the actions; {hint}.", pytrace=False)
-    is_due(len(actions), len(due), f"{case}, actions", {"every stage runs every microbatch": microbatches})
+        fail("result.no_action", case=case, strange=strange, first=0)
+    is_due(len(actions), len(due), say("part.of_actions", **size), {say("slip.every_microbatch"): microbatches})
     for stage in range(stages):
         own = [action.microbatch for action in actions if action.stage == stage]
         if own != list(range(microbatches)):
-            pytest.fail(f"{case}: stage {stage} takes {own}; each once, in order, is due.", pytrace=False)
+            fail("result.other_order", case=case, stage=stage, own=own)
 
 
 @pytest.mark.parametrize(("stages", "microbatches"), SIZES)
@@ -75,7 +74,7 @@ def test_a_stage_starts_a_microbatch_when_the_stage_before_has_ended_it(lab, sta
     given = list(actions)
     runs_as(lab.run_on_ticks(given, stages), by_hand(stages, microbatches))
     if given != actions:
-        pytest.fail("run_on_ticks changed the list it was given: work on a copy of it.", pytrace=False)
+        fail("result.changed_list")
 
 
 def test_the_order_of_the_stages_in_the_list_says_nothing(lab):
@@ -87,11 +86,7 @@ def test_the_order_of_the_stages_in_the_list_says_nothing(lab):
     except KeyError as error:
         missing = str(error)
     if missing is not None:
-        pytest.fail(
-            f"The list may name the last stage first: an input, {missing}, need not have run when its action is"
-            " met.",
-            pytrace=False,
-        )
+        fail("result.last_first", input=missing)
     runs_as(spans, by_hand(3, 4))
 
 
@@ -107,18 +102,23 @@ def test_the_order_of_the_microbatches_on_a_stage_is_kept(lab):
 def bubble_slips(idle, cells, formula=None):
     """Known wrong bubbles, by what is to be said of each."""
     work = cells - idle
-    slips = {"that is the share of the work: the bubble is what is idle": Fraction(work, cells)}
+    slips = {say("slip.share_of_work"): Fraction(work, cells)}
     if work:
-        slips["that is idle over work, the overhead; the bubble is idle over all cells"] = Fraction(idle, work)
+        slips[say("slip.idle_over_work")] = Fraction(idle, work)
     if formula is not None:
-        slips["that is the formula: count the cells of the run that is given"] = formula
+        slips[say("slip.formula")] = formula
     return slips
 
 
 def test_the_idle_cells_are_counted_on_the_grid(lab):
     """2 stages, 3 microbatches: 4 ticks, 8 cells, one idle at each end."""
-    slips = {**bubble_slips(2, 8), "only the fill was counted: the drain idles as long": Fraction(1, 8)}
-    is_due(lab.counted_bubble(by_hand(2, 3), 2), Fraction(2, 8), "2 stages, 3 microbatches", slips)
+    slips = {**bubble_slips(2, 8), say("slip.fill_alone"): Fraction(1, 8)}
+    is_due(
+        lab.counted_bubble(by_hand(2, 3), 2),
+        Fraction(2, 8),
+        say("part.stages_microbatches", stages="2", microbatches="3"),
+        slips,
+    )
 
 
 def test_counting_works_on_runs_that_no_formula_describes(lab):
@@ -127,11 +127,11 @@ def test_counting_works_on_runs_that_no_formula_describes(lab):
     is_due(
         lab.counted_bubble(late, 2),
         Fraction(8, 10),
-        "2 stages, the second late",
+        say("part.second_late", stages="2"),
         bubble_slips(8, 10, Fraction(1, 2)),
     )
-    slips = {"a stage that ran nothing is a row too, and idle": Fraction(8, 10), **bubble_slips(13, 15)}
-    is_due(lab.counted_bubble(late, 3), Fraction(13, 15), "the same run on 3 stages", slips)
+    slips = {say("slip.empty_row"): Fraction(8, 10), **bubble_slips(13, 15)}
+    is_due(lab.counted_bubble(late, 3), Fraction(13, 15), say("part.same_run", stages="3"), slips)
 
 
 @pytest.mark.parametrize(("stages", "microbatches"), SIZES)
@@ -140,8 +140,8 @@ def test_counted_and_formula_are_the_same_fraction(lab, stages, microbatches):
     cells = stages * max(span.end for span in run)
     slips = {
         **bubble_slips(cells - len(run), cells),
-        "one stage too many waits: the first one never does": Fraction(stages, microbatches + stages),
-        "the run lasts m + p - 1 ticks": Fraction(stages - 1, microbatches + stages),
+        say("slip.stage_too_many"): Fraction(stages, microbatches + stages),
+        say("slip.ticks", ticks="m + p - 1"): Fraction(stages - 1, microbatches + stages),
     }
     case = f"p={stages}, m={microbatches}"
     is_due(lab.bubble_fraction(stages, microbatches), Fraction(cells - len(run), cells), case, slips)
@@ -151,16 +151,21 @@ def test_the_parts_work_together(lab):
     """An order, your run of it, and its idle cells: 7/23 at 8 stages and 16 microbatches, as the formula has it."""
     run = listed(lab.run_on_ticks([span.action for span in by_hand(8, 16)], 8), Span)
     idle = 8 * max(span.end for span in run) - len(run)
-    is_due(idle, 56, "Idle cells of the run, p=8, m=16")
-    is_due(Fraction(idle, idle + len(run)), Fraction(7, 23), "Counted, p=8, m=16", bubble_slips(56, 184))
+    is_due(idle, 56, say("part.idle_cells", stages="8", microbatches="16"))
+    is_due(
+        Fraction(idle, idle + len(run)),
+        Fraction(7, 23),
+        say("part.counted", stages="8", microbatches="16"),
+        bubble_slips(56, 184),
+    )
 
 
 @pytest.mark.parametrize(("stages", "microbatches"), SIZES)
 def test_the_overhead_is_idle_over_working_time(lab, stages, microbatches):
     idle, ticks = stages - 1, stages + microbatches - 1
-    slips = {"that is idle over all time, the bubble; the overhead is idle over work": Fraction(idle, ticks)}
+    slips = {say("slip.idle_over_all"): Fraction(idle, ticks)}
     if idle:
-        slips["that is work over idle"] = Fraction(microbatches, idle)
+        slips[say("slip.work_over_idle")] = Fraction(microbatches, idle)
     case = f"p={stages}, m={microbatches}"
     is_due(lab.bubble_overhead(stages, microbatches), Fraction(idle, microbatches), case, slips)
 
@@ -172,14 +177,13 @@ def budget_is_due(lab, stages, budget, under):
     while (bubble := Fraction(stages - 1, least + stages - 1)) > exact or (under and bubble == exact):
         least += 1
     slips = {
-        "that many meet the budget exactly; under it takes one more": least - 1 if under else None,
-        "one less is at the budget exactly, and that is enough": None if under else least + 1,
-        "that holds the overhead, (p - 1)/m, to the budget": -((1 - stages) / exact // 1),
+        say("slip.under_takes_one"): least - 1 if under else None,
+        say("slip.at_is_enough"): None if under else least + 1,
+        say("slip.overhead_held", formula="(p - 1)/m"): -((1 - stages) / exact // 1),
     }
-    case = f"p={stages}, a budget of {budget!r}, under={under}"
-    if isinstance(budget, float):
-        case += " (Fraction(str(budget)) is exact)"
-    known = {words: wrong for words, wrong in slips.items() if wrong is not None}
+    exactly = "part.budget_exact" if isinstance(budget, float) else "part.budget"
+    case = say(exactly, stages=stages, budget=repr(budget), under=under)
+    known = {slip: wrong for slip, wrong in slips.items() if wrong is not None}
     is_due(lab.microbatches_for_budget(stages, budget, under=under), least, case, known)
 
 
@@ -206,7 +210,7 @@ def test_one_stage_meets_any_budget_with_one_microbatch(lab):
 def test_a_budget_of_nothing_is_refused(lab, budget, under):
     """Some of several stages always idle."""
     call = lambda: lab.microbatches_for_budget(4, budget, under=under)  # noqa: E731
-    refuses(call, OutOfRangeError, f"A budget of {budget} for 4 stages, under={under}")
+    refuses(call, OutOfRangeError, say("part.budget_for", budget=budget, stages=4, under=under))
 
 
 def judged(lab, run, stages, microbatches, due, what):
@@ -214,22 +218,21 @@ def judged(lab, run, stages, microbatches, due, what):
     __tracebackhide__ = True
     found = lab.is_valid(run, stages, microbatches)
     if found not in (True, False):
-        pytest.fail(f"{given(found)}, and True or False is due.", pytrace=False)
+        fail_type("result.{}_truth", found)
     if bool(found) != due:
-        verdict = "is right, and was refused" if due else "cannot happen, and was accepted"
-        pytest.fail(f"This run {verdict}: {what}.", pytrace=False)
+        fail("result.run_refused" if due else "result.run_accepted", because=what)
 
 
 @pytest.mark.parametrize(("stages", "microbatches"), SIZES)
 def test_a_real_run_is_valid(lab, stages, microbatches):
-    what = f"p={stages}, m={microbatches}, each action as early as it can be"
+    what = say("part.real_run", stages=stages, microbatches=microbatches)
     judged(lab, by_hand(stages, microbatches), stages, microbatches, True, what)
 
 
 def test_a_run_with_pauses_is_valid(lab):
     """Late is slow, not wrong."""
     slow = [replace(span, start=2 * span.start, end=2 * span.start + 1) for span in by_hand(3, 4)]
-    judged(lab, slow, 3, 4, True, "every other tick is a pause, and late is slow, not wrong")
+    judged(lab, slow, 3, 4, True, say("part.pauses"))
 
 
 def moved(run, action, start):
@@ -238,20 +241,20 @@ def moved(run, action, start):
 
 
 SPOILT = {
-    "the last action is missing": lambda run: run[:-1],
-    "the first action is missing": lambda run: run[1:],
-    "an action runs twice": lambda run: [*run, replace(run[-1], start=50, end=51)],
-    "there is no such microbatch": lambda run: [*run, Span(Action(0, "F", 4), 0, 50, 51)],
-    "1F0 starts before its input 0F0 has ended": lambda run: moved(run, "1F0", 0),
-    "every stage but the first starts a tick too early": lambda run: [
+    say("part.last_missing"): lambda run: run[:-1],
+    say("part.first_missing"): lambda run: run[1:],
+    say("part.twice"): lambda run: [*run, replace(run[-1], start=50, end=51)],
+    say("part.no_microbatch"): lambda run: [*run, Span(Action(0, "F", 4), 0, 50, 51)],
+    say("part.before_input", action="1F0", input="0F0"): lambda run: moved(run, "1F0", 0),
+    say("part.too_early"): lambda run: [
         replace(span, start=span.start - 1, end=span.start) if span.rank else span for span in run
     ],
-    "a stage runs two actions at a time": lambda run: [
+    say("part.two_at_a_time"): lambda run: [
         replace(span, start=6, end=7) if span.rank == 2 else span for span in run
     ],
 }
 
 
-@pytest.mark.parametrize("what", SPOILT)
+@pytest.mark.parametrize("what", SPOILT, ids=str)
 def test_what_cannot_happen_is_not_valid(lab, what):
     judged(lab, SPOILT[what](by_hand(3, 4)), 3, 4, False, what)

@@ -16,9 +16,10 @@ from pathlib import Path
 from core.course.grading.report import as_gradescope, not_graded_on_gradescope
 from core.course.grading.roster import Roster, Student
 from core.course.grading.tasks import lab_of
-from core.errors import OutOfRangeError, ShardlabError
+from core.errors import OutOfRangeError, ShardlabError, remark
 from runtime import confinement, content
 from runtime.files import ROOT
+from runtime.prose import explained, said
 from runtime.seed_file import seed_in
 from runtime.sent_files import sent_files
 from runtime.submissions import submission
@@ -33,9 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             text = _result(options)
         except (ShardlabError, OSError) as error:
-            text = not_graded_on_gradescope(str(error), told)
+            text = not_graded_on_gradescope(explained(error), told)
         except Exception as error:  # whatever it is, Gradescope is told, and nobody gets a zero for it
-            failed = f"the autograder failed: {type(error).__name__}: {error}"
+            failed = said("classes", "fault.autograder", error=f"{type(error).__name__}: {error}")
             text = not_graded_on_gradescope(failed, told)
     results = options.autograder / "results"
     results.mkdir(parents=True, exist_ok=True)
@@ -70,12 +71,12 @@ def submitters(metadata: Path, roster: Roster) -> list[Student]:
         raise OutOfRangeError("metadata", metadata.name, "no_metadata") from None
     found = [next(filter(None, map(roster.find, names)), None) for names in known]
     lost = [
-        names[0] if names else "somebody without a name"
+        names[0] if names else said("classes", "part.nameless")
         for names, one in zip(known, found, strict=True)
         if one is None
     ]
     if lost or not found:
-        raise OutOfRangeError("student", ", ".join(lost) or "none", "nobody_here")
+        raise OutOfRangeError("student", ", ".join(lost) or remark("errors.none"), "nobody_here")
     order = {student.key: place for place, student in enumerate(roster.students)}
     return sorted((one for one in found if one), key=lambda one: order[one.key])
 

@@ -16,15 +16,17 @@ from core.course.grading.roster import Roster, Student
 from core.course.grading.tasks import LABS, Lab
 from core.errors import OutOfRangeError
 from core.text.quantity import readings
+from core.units import GIB
 from runtime import confinement
+from runtime.prose import said, worded
 from runtime.sent_files import Sent, sent_files
 from runtime.submissions import Submission, collected
 from runtime.tree_limits import Tree
 from scripts.classes.packages import OLDEST_PYTHON
 from scripts.grade import roster_in
-from scripts.terminal import OFF, print_aligned, told
+from scripts.terminal import OFF, print_aligned
 
-ROOM_BYTES = 2**30
+ROOM_BYTES = GIB
 
 
 def check(lab: Lab | None, options: argparse.Namespace) -> int:
@@ -32,7 +34,7 @@ def check(lab: Lab | None, options: argparse.Namespace) -> int:
     files = sent_files(options.submissions) if options.submissions else []
     lab = lab or _likeliest(files)
     lacking = list(machine(lab))
-    rows = [(told("machine"), told("lacks" if lacking else "ready"), "; ".join(map(told, lacking)))]
+    rows = [(_said("machine"), _said("lacks" if lacking else "ready"), "; ".join(lacking))]
     off = bool(lacking)
     if options.submissions:
         roster = roster_in(options.roster) if options.roster else _of_files(files, options.submissions)
@@ -40,59 +42,63 @@ def check(lab: Lab | None, options: argparse.Namespace) -> int:
         for one in found.submissions:
             problems = form(lab, one)
             off |= bool(problems)
-            rows.append((one.student.key, told("look" if problems else "ok"), "; ".join(problems)))
+            rows.append((one.student.key, _said("look" if problems else "ok"), "; ".join(problems)))
         off |= bool(found.strangers)
-        rows += [(name, told("look"), told("is of nobody in the roster")) for name in found.strangers]
+        rows += [(name, _said("look"), _said("nobodys")) for name in found.strangers]
     print_aligned(rows)
     return OFF if off else 0
+
+
+def _said(name: str, /, **fields: object) -> str:
+    return said("classes", f"check.{name}", **fields)
 
 
 def machine(lab: Lab) -> Iterator[str]:
     """What this machine lacks for grading a lab, each in a sentence."""
     if sys.version_info < OLDEST_PYTHON:
-        yield f"Python is older than {'.'.join(map(str, OLDEST_PYTHON))}"
+        yield _said("python", oldest=".".join(map(str, OLDEST_PYTHON)))
     for package in ("numpy", "torch") if lab.needs_torch else ("numpy",):
         if find_spec(package) is None:
-            yield f"{package} is not installed: pip install {package}"
+            yield _said("package", package=package, same=package)
     if fault := confinement.missing():
-        yield fault
+        yield worded(fault)
     tree = Tree(ROOM_BYTES, 16)
     bounded = tree.bounded
     tree.close()
     if lab.needs_torch and not bounded:
-        yield "no control group bounds the memory of a whole submission here, only that of each of its processes"
+        yield _said("no_group")
     if shutil.disk_usage(".").free < ROOM_BYTES:
-        yield "less than 1 GiB is free on this disk"
+        yield _said("disk", room=ROOM_BYTES // GIB)
 
 
 def form(lab: Lab, sent: Submission) -> list[str]:
     """What is wrong with the form of a submission: files, tasks not written, answers that cannot be read."""
     if sent.fault:
         return [sent.fault, *(remark for remark in sent.remarks if remark not in sent.fault)]
-    return [*sent.remarks, *map(told, (*_of_code(lab, sent.code), *_of_answers(sent.answers)))]
+    return [*sent.remarks, *_of_code(lab, sent.code), *_of_answers(sent.answers)]
 
 
 def _of_code(lab: Lab, code: bytes) -> Iterator[str]:
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        yield f"the code is no Python: {type(error).__name__} at line {getattr(error, 'lineno', None) or '?'}"
+        yield _said("no_python", kind=type(error).__name__, line=getattr(error, "lineno", None) or "?")
         return
     named = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     for task in lab.tasks:
         if task.name not in named:
-            yield f"{task.name} is not defined at the top of the file"
+            yield _said("not_defined", task=task.name)
         elif "raise NotImplementedError" in ast.unparse(named[task.name]):
-            yield f"{task.name} is not written yet"
+            yield _said("not_written", task=task.name)
 
 
 def _of_answers(text: str) -> Iterator[str]:
     given = answers_in(text)
     for name in ("q1", "q2", "q3", "q4"):
         if name not in given:
-            yield f"{name} has no answer"
+            yield _said("no_answer", question=name)
         elif not readings(given[name]):
-            yield f"{name} is no number: {given[name]!r}"
+            yield _said("no_number", question=name, answer=repr(given[name]))
 
 
 def _of_files(files: Sequence[Sent], given: Path) -> Roster:

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from core.course.grading.gradebook import Marked, Status, asked, cell, heads, row, spread
 from core.course.grading.likeness import alike
-from core.course.grading.report import UNCONFINED, Grade, shown_points
+from core.course.grading.report import Grade, shown_points
 from core.course.grading.roster import Roster
 from core.course.grading.tasks import QUESTION_POINTS, Lab
-from core.errors import NotGradedError, OutOfRangeError, ShardlabError
+from core.errors import NotGradedError, OutOfRangeError, ShardlabError, remark
 from core.text.pages import as_cell, as_code, page
 from runtime import confinement, content
 from runtime.files import write_whole
-from runtime.prose import said
+from runtime.prose import explained, said
 from runtime.quantities import in_a_row, local
 from runtime.released import released_starter
 from runtime.seed_file import seed_in
@@ -38,7 +38,7 @@ def grade_class(lab: Lab, options: argparse.Namespace) -> int:
     """Grade every submission of a roster; the exit status is 1 where not all is as it should be."""
     secret, roster, confine = seed_in(options.seed_file), roster_in(options.roster), not options.unconfined
     if confine and (fault := confinement.missing()):
-        raise OutOfRangeError("sandbox", "none", "no_sandbox", fault=fault)
+        raise OutOfRangeError("sandbox", remark("errors.none"), "no_sandbox", fault=fault)
     found = collected(sent_files(options.submissions), roster, lab)
     if all(one.empty for one in found.submissions):
         names = ", ".join(found.strangers[:8]) or "nothing"
@@ -75,7 +75,7 @@ def _only(submissions: Sequence[Submission], roster: Roster, named: Sequence[str
 def _marked(lab: Lab, sent: Submission, secret: str, confine: bool, language: str) -> Marked:
     """One student's grade, or why there is none; whatever goes wrong here is not the student's fault."""
     with content.speaking(language):
-        late = [told("late, as its name says")] if sent.late else []
+        late = [said("classes", "file.late")] if sent.late else []
         if sent.fault:
             status: Status = "nothing sent" if sent.empty else "not graded"
             return Marked(sent.student, status, None, "; ".join([sent.fault, *late]))
@@ -83,27 +83,27 @@ def _marked(lab: Lab, sent: Submission, secret: str, confine: bool, language: st
             grade = graded(lab, sent.code, [sent.student.identity], sent.answers, secret, student=sent.student.key,
                            remarks=[*sent.remarks, *late], confine=confine)  # fmt: skip
         except NotGradedError as error:
-            why = str(error)
+            why = explained(error)
         except ShardlabError as error:
-            why = f"the lab cannot be graded here: {error}"
+            why = said("classes", "fault.lab", error=explained(error))
         except Exception as error:  # one student's is not to end all the others'
-            why = f"the judge failed: {type(error).__name__}: {error}"
+            why = said("classes", "fault.judge", error=f"{type(error).__name__}: {error}")
         else:
             return Marked(sent.student, "graded", grade)
-        return Marked(sent.student, "not graded", None, told(why))
+        return Marked(sent.student, "not graded", None, why)
 
 
 def _told(marked: Sequence[Marked], strangers: Sequence[str], roster: Roster, confine: bool) -> int:
     """Say what an instructor must know, and the exit status it ends with."""
     without = [one for one in marked if one.status == "not graded"]
-    counts = {name: sum(one.status == name for one in marked) for name in ("graded", "nothing sent", "not graded")}
-    lines = [", ".join(f"{count} {name}" for name, count in counts.items())]
-    lines += [f"not graded: {one.student.key}: {one.remark}" for one in without]
-    lines += [f"of nobody in the roster: {name}" for name in strangers]
-    lines += [f"means two students, and so nobody: {name}" for name in roster.shared_names]
-    lines += [] if confine else [UNCONFINED]
+    graded, nothing = (sum(one.status == status for one in marked) for status in ("graded", "nothing sent"))
+    lines = [said("classes", "told.counts", graded=graded, nothing=nothing, left=len(without))]
+    lines += [said("classes", "told.not_graded", student=one.student.key, error=one.remark) for one in without]
+    lines += [said("classes", "told.stranger", name=name) for name in strangers]
+    lines += [said("classes", "told.shared", name=name) for name in roster.shared_names]
+    lines += [] if confine else [told("unconfined")]
     for line in lines:
-        print(cell(told(line)), file=sys.stderr)
+        print(cell(line), file=sys.stderr)
     return OFF if without or strangers else 0
 
 
@@ -159,7 +159,7 @@ def feedback(lab: Lab, sent: Submission, marked: Marked) -> str:
     read = {name: as_code(text) if text else said("classroom", "feedback.nothing")
             for name, text in (("code", sent.code_name), ("answers", sent.answers_name))}  # fmt: skip
     lines += [said("classroom", "feedback.read", **read), ""]
-    lines += [] if grade.confined else [told(UNCONFINED), ""]
+    lines += [] if grade.confined else [told("unconfined"), ""]
     lines += _section("feedback.tasks", _tasks(grade))
     lines += _section("feedback.failed", _failed(grade))
     lines += _section("feedback.answers", _of_answers(grade))
@@ -227,7 +227,7 @@ def statistics(lab: Lab, marked: Sequence[Marked]) -> str:
         for n in asked(lab)
         if grades
     ]
-    each += [] if all(grade.confined for grade in grades) else ["", told(UNCONFINED)]
+    each += [] if all(grade.confined for grade in grades) else ["", told("unconfined")]
     title = said("classroom", "statistics.title", lab=lab.folder)
     return "\n".join([f"# {title}", "", *counted, "", *table(rows), "", *each, ""])
 

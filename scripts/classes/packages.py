@@ -49,7 +49,6 @@ fi
 /autograder/venv/bin/pip install -q {packages}
 chmod -R go-rwx /autograder/source
 """
-_NOT_STARTED = "Not graded: the autograder did not start. This is not a grade of zero. Tell your instructor."
 _RUN = """#!/usr/bin/env bash
 mkdir -p /autograder/results
 results=/autograder/results/results.json
@@ -70,7 +69,7 @@ def gradescope(lab: Lab, options: argparse.Namespace, secret: str) -> int:
     packages = " ".join(line for line in lines if line.partition("==")[0] in wanted)
     runner = "distributed" if lab.needs_torch else "distributed/graded_process.py"
     oldest = {"oldest": ".".join(map(str, OLDEST_PYTHON)), "comma": ", ".join(map(str, OLDEST_PYTHON))}
-    spoken = {"said": told(_NOT_STARTED), "lang": content.language()}
+    spoken = {"said": told("not_started"), "lang": content.language()}
     with zipfile.ZipFile(options.out, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in _files((*_IN_THE_ZIP, runner)):
             archive.write(path, path.relative_to(ROOT).as_posix())
@@ -87,7 +86,7 @@ def gradescope(lab: Lab, options: argparse.Namespace, secret: str) -> int:
 def _released(lab: Lab) -> str:
     starter, warning = released_starter(lab)
     if warning:
-        print(told(warning), file=sys.stderr)
+        print(warning, file=sys.stderr)
     return starter
 
 
@@ -127,7 +126,9 @@ _STEP = """      - id: {id}
           timeout: 5
           max-score: {points}
 """
-_OF_WORDS = tuple(f"runtime/{name}.py" for name in ("__init__", "content", "plurals", "quantities", "refusals"))
+_OF_WORDS = tuple(
+    f"runtime/{name}.py" for name in ("__init__", "content", "plurals", "quantities", "prose", "catalog_words")
+)
 _STEMS = ("errors", "labs", "language")
 """What the lab's tests say another language than English with, `LAB_LANG`."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from core.course.grading.questions import TOLERANCE, points_each, questions, seed_of
 from core.course.grading.roster import Student
 from core.course.grading.tasks import Lab
-from core.errors import OutOfRangeError
+from core.errors import OutOfRangeError, remark
 from core.text.pages import as_code, page
 from core.text.question import Number
 from runtime import content
@@ -24,7 +24,6 @@ from runtime.prose import said
 from runtime.released import released_starter
 from scripts.classes.grading import table
 from scripts.grade import paper, roster_in, worded
-from scripts.terminal import told
 
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -99,7 +98,7 @@ def _printer() -> str:
     """
     found = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if found is None:
-        raise OutOfRangeError("pdf", "none", "no_browser")
+        raise OutOfRangeError("pdf", remark("errors.none"), "no_browser")
     return found
 
 
@@ -115,7 +114,7 @@ def notebooks(lab: Lab, options: argparse.Namespace, secret: str) -> int:
     """Write an nbgrader assignment: one for all, or with a roster a folder with one for each student."""
     starter, warning = released_starter(lab)
     if warning:
-        print(told(warning), file=sys.stderr)
+        print(warning, file=sys.stderr)
     if options.roster is None:
         write_whole(Path(options.out), _notebook(lab, starter, ()))
         return 0

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ANSWERS = Path(__file__).parent / "answers"
 BILL = LABS["lab-03"]
 SEED = 7
-pytestmark = pytest.mark.skipif(CANNOT_CONFINE, reason=confinement.missing())
+pytestmark = pytest.mark.skipif(CANNOT_CONFINE, reason="no sandbox can be had here")
 
 
 def answer(lab):
@@ -281,7 +281,7 @@ def test_a_request_that_nobody_reads_ends_too():
     tree = Tree(2**30, 16)
     asked = Conversation([sys.executable, "-c", sleeps], os.environ, 5.0, tree, {})
     try:
-        assert "more than 0.5 s" in asked.ask("x" * 2**21, 0.5)
+        assert "more than 0.5 s" in str(asked.ask("x" * 2**21, 0.5))
     finally:
         asked.end()
 
@@ -423,7 +423,7 @@ def test_probes_speak_for_every_task_and_their_claims_are_the_same_for_all(lab):
 def test_a_verdict_needs_the_very_value():
     probe = probes(BILL, 1)[0]
     value = probe.expected["value"]
-    assert verdict(probe, {"value": value}) == ""
+    assert verdict(probe, {"value": value}) is None
     for wrong in (
         None,
         [],
@@ -466,7 +466,7 @@ def test_a_verdict_needs_the_very_value():
 def test_a_wrong_value_is_told_with_its_kind_and_without_what_is_due(lab, function, wrong, said):
     probe = next(one for one in probes(LABS[lab], 1) if one.function == function and "value" in one.expected)
     due = probe.expected["value"]
-    told = verdict(probe, {"value": wrong(due) if callable(wrong) else wrong})
+    told = str(verdict(probe, {"value": wrong(due) if callable(wrong) else wrong}))
     assert said in told
     assert str(due)[:80] not in told
     assert "\n" not in told

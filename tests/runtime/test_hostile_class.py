@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from core.course.grading.tasks import LABS
-from runtime import confinement
 from runtime.files import ROOT
 from tests.runtime.hostile import PROGRAMS
 from tests.sandbox import CANNOT_CONFINE
@@ -31,7 +30,7 @@ BUT_ONE = 40 - LABS["lab-03"].tasks[4].points
 HONEST = {"an honest one": 40, "600 lists": BUT_ONE, "a number of 401 digits": BUT_ONE, "its own end": BUT_ONE}
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(CANNOT_CONFINE, reason=confinement.missing()),
+    pytest.mark.skipif(CANNOT_CONFINE, reason="no sandbox can be had here"),
 ]
 
 

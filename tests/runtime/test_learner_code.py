@@ -65,7 +65,7 @@ def test_an_untouched_starter_stops_at_its_own_lines():
     tried = submissions(LAB / "starter.py", 4)
     source = (LAB / "starter.py").read_text(encoding="utf-8").splitlines()
     for number, submission in enumerate(tried, start=1):
-        assert f"lab-01, task {number}" in submission.error.message
+        assert f"lab-01, task {number}" in str(submission.error.message)
         assert "raise NotImplementedError" in source[submission.error.line - 1]
 
 
@@ -130,7 +130,7 @@ def row_parallel(x, W, num_ranks, ledger=None, bias=None):
 def test_a_product_with_more_than_a_share_is_refused(tmp_path):
     code = "def column_parallel(x, W, num_ranks, ledger=None, bias=None):\n    return x @ W.T\n"
     error = of("column_parallel", submissions(written(tmp_path, code), 4)).error
-    assert "is more than one rank holds: cut it into 4 shares" in error.message
+    assert "is more than one rank holds: cut it into 4 shares" in str(error.message)
     assert error.line
 
 
@@ -147,7 +147,7 @@ def test_not_a_number_is_wrong(tmp_path):
 
 def test_a_typing_mistake_is_told_with_its_line(tmp_path):
     tried = submissions(written(tmp_path, "def row_parallel(:\n"), 4)
-    assert all("SyntaxError" in submission.error.message for submission in tried)
+    assert all("SyntaxError" in str(submission.error.message) for submission in tried)
     assert {submission.error.line for submission in tried} == {4}
 
 
@@ -156,21 +156,21 @@ def test_an_endless_loop_is_ended_and_what_came_before_it_kept(tmp_path):
     code = "def row_parallel(*args, **kwargs):\n    import time\n    time.sleep(60)\n"
     tried = submissions(written(tmp_path, code), 4, wall_s=4)
     assert judge(of("column_parallel", tried)).right
-    assert "more than 4 s" in of("row_parallel", tried).error.message
-    assert "more than 4 s" in of("mlp_tp", tried).error.message
+    assert "more than 4 s" in str(of("row_parallel", tried).error.message)
+    assert "more than 4 s" in str(of("mlp_tp", tried).error.message)
 
 
 def test_memory_is_limited(tmp_path):
     pytest.importorskip("resource")
     code = "def row_parallel(*args, **kwargs):\n    return np.ones(2**33)\n"
-    assert "MemoryError" in of("row_parallel", submissions(written(tmp_path, code), 4)).error.message
+    assert "MemoryError" in str(of("row_parallel", submissions(written(tmp_path, code), 4)).error.message)
 
 
 def test_prints_and_exits_of_their_own_harm_nothing(tmp_path):
     code = "print('{\"task\": 1}')\ndef row_parallel(*args, **kwargs):\n    raise SystemExit(3)\n"
     tried = submissions(written(tmp_path, code), 4)
     assert judge(of("column_parallel", tried)).right
-    assert "SystemExit" in of("row_parallel", tried).error.message
+    assert "SystemExit" in str(of("row_parallel", tried).error.message)
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
@@ -178,7 +178,7 @@ def test_what_is_printed_without_end_is_kept_nowhere(tmp_path, stream):
     """`while True: print(x)` took four gigabytes of the server that waited for it."""
     path = written(tmp_path, f"import sys\nwhile True: print('x' * 10**6, file=sys.{stream})\n")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    (error,) = {submission.error.message for submission in submissions(path, 4, wall_s=2)}
+    (error,) = {str(submission.error.message) for submission in submissions(path, 4, wall_s=2)}
     assert "more than 2 s" in error or "File too large" in error
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
 
@@ -206,17 +206,17 @@ def test_a_line_that_was_cut_costs_its_own_task_alone(tmp_path, monkeypatch):
 
     monkeypatch.setattr(learner_code, "run_bounded", cut)
     column, row, *_ = submissions(tmp_path / "mine.py", 4)
-    assert (column.error.message, column.error.line) == ("its own", 3)
-    assert "did not come to this task" in row.error.message
+    assert (str(column.error.message), column.error.line) == ("its own", 3)
+    assert "did not come to this task" in str(row.error.message)
 
 
 def test_a_disk_without_room_and_a_file_that_is_away_are_said(tmp_path, monkeypatch):
     gone = tmp_path / "mine.py"
     assert saved(gone) == saved(gone)
-    assert all("FileNotFoundError" in one.error.message for one in submissions(gone, 4))
+    assert all("FileNotFoundError" in str(one.error.message) for one in submissions(gone, 4))
     monkeypatch.setattr("tempfile.tempdir", "/proc/nowhere")
     monkeypatch.setenv("TMPDIR", "/proc/nowhere")
-    assert {one.error.message for one in submissions(gone, 4)} == {
+    assert {str(one.error.message) for one in submissions(gone, 4)} == {
         "The code cannot be run: No such file or directory in /proc/nowhere."
     }
     assert grade(gone) == ()
@@ -225,13 +225,13 @@ def test_a_disk_without_room_and_a_file_that_is_away_are_said(tmp_path, monkeypa
 def test_a_message_is_text_that_a_page_can_show(tmp_path):
     code = "def row_parallel(*args, **kwargs):\n    raise ValueError('half a pair: \\ud800')\n"
     tried = of("row_parallel", submissions(written(tmp_path, code), 4))
-    assert tried.error.message == "ValueError: half a pair: ?"
+    assert str(tried.error.message) == "ValueError: half a pair: ?"
 
 
 def test_our_environment_stays_ours(tmp_path, monkeypatch):
     monkeypatch.setenv("A_SECRET", "do not tell")
     code = "import os\ndef row_parallel(*args, **kwargs):\n    raise ValueError(os.environ.get('A_SECRET'))\n"
-    assert of("row_parallel", submissions(written(tmp_path, code), 4)).error.message == "ValueError: None"
+    assert str(of("row_parallel", submissions(written(tmp_path, code), 4)).error.message) == "ValueError: None"
 
 
 def test_a_file_is_new_when_it_was_saved_again(tmp_path):

@@ -29,7 +29,7 @@ from tests.each import each
 from tests.said import fields_of
 
 ROOT = Path(__file__).resolve().parents[2]
-HOUSES = ("core", "runtime", "ui", "pages", "scripts", "distributed", "static_site")
+HOUSES = ("core", "runtime", "ui", "pages", "scripts", "distributed", "static_site", "labs")
 CODE = re.compile(r"[a-z][a-z0-9_.]*")
 
 

@@ -23,7 +23,7 @@ def graded(monkeypatch):
 
     def stand_in(lab, code, seed, confine):
         codes.append(code)
-        said = [(probe.task, Outcome(probe.claim)) for probe in probes(lab, seed)]
+        said = [(probe.task, Outcome(str(probe.claim))) for probe in probes(lab, seed)]
         return tally(lab, [(said[0][0], Outcome(said[0][1].name, "The value\x1b[2J is wrong.")), *said[1:]])
 
     monkeypatch.setattr(grade, "grade_code", stand_in)

@@ -11,7 +11,7 @@ from core.pipeline_bubble.schedules.validity import violations
 from core.pipeline_bubble.submission import RUN, Judgement, Submission, judge, run_of
 from runtime import learner_code
 from ui import language, solve
-from ui.learner_panel import WATCH_S, as_saved, heading, spoken, verdict
+from ui.learner_panel import WATCH_S, as_saved, heading, verdict
 from ui.pipeline_bubble import grids, words
 from ui.players.schedule_player import Mark, schedule_player
 from ui.prose import Prose
@@ -36,8 +36,7 @@ def panel(path: Path, stages: int, microbatches: int, prose: Prose, present: boo
     for submission in submissions:
         if submission.task != RUN:
             judged = judge(submission, stages, microbatches)
-            error = submission.error and spoken(submission.error)
-            fields = {"gave": _shown(judged.gave), "due": _shown(judged.due), "error": error}
+            fields = {"gave": _shown(judged.gave), "due": _shown(judged.due), "error": submission.error}
             verdict(submission.task, judged.right, prose, _case(submission, judged), fields)
     draw_submitted(submissions, stages, microbatches, prose, present)
 

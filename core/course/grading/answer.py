@@ -1,4 +1,4 @@
-"""What a submission's process said, read from bytes: an answer to be judged, or a sentence on why there is none.
+"""What a submission's process said, read from bytes: an answer to be judged, or a remark on why there is none.
 
 Every sequence of bytes is one of the two. What is read is bounded in depth, in the digits of a number and in the
 length of a text, and its texts can be written to any file.
@@ -8,25 +8,28 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from core.course.grading.remarks import say
+from core.errors import Remark
+
 DEEPEST = 40
 """Lists in lists: an answer that is right has three at most."""
 MOST_DIGITS = 1_000
 LONGEST_TEXT = 2_000
-UNREADABLE = "The process said something that is no answer."
+UNREADABLE = say("judge.unreadable")
 
 
-def answer_in(line: bytes) -> Mapping[str, Any] | str:
-    """The answer that a line of bytes is, or in a sentence why it is none."""
+def answer_in(line: bytes) -> Mapping[str, Any] | Remark:
+    """The answer that a line of bytes is, or why it is none."""
     try:
         answer = json.loads(line.decode("utf-8", errors="replace"), parse_int=_integer)
     except _TooLongError as error:
-        return str(error)
+        return say("judge.digits", digits=error)
     except (ValueError, RecursionError, MemoryError):
         return UNREADABLE
     if not isinstance(answer, dict):
         return UNREADABLE
     if _depth(answer) > DEEPEST:
-        return f"The answer has more than {DEEPEST} lists in one another."
+        return say("judge.too_deep", most=DEEPEST)
     return {writable(name): _plain(value) for name, value in answer.items()}
 
 
@@ -42,7 +45,7 @@ class _TooLongError(Exception):
 
 def _integer(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
-        raise _TooLongError(f"The answer has a number of {len(digits.lstrip('-'))} digits.")
+        raise _TooLongError(len(digits.lstrip("-")))
     return int(digits)
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from core.course.grading.answer import writable
 from core.course.grading.questions import points_each
-from core.course.grading.report import UNCONFINED, Grade, Say, shown_points, zeros
+from core.course.grading.report import Grade, Say, in_english, shown_points, zeros
 from core.course.grading.roster import Roster, Student
 from core.course.grading.tasks import QUESTION_POINTS, Lab
 from core.errors import OutOfRangeError
@@ -60,7 +60,7 @@ def asked(lab: Lab) -> range:
     return range(1, round(QUESTION_POINTS / points_each(lab)) + 1)
 
 
-def row(lab: Lab, marked: Marked, say: Say = str) -> tuple[str, ...]:
+def row(lab: Lab, marked: Marked, say: Say = in_english) -> tuple[str, ...]:
     """A student's line of `grades.csv`: tasks add up to the code, questions to theirs, and both to the total."""
     most, grade = lab.points + QUESTION_POINTS, marked.grade
     front = (marked.student.key, marked.student.name, marked.status)
@@ -71,7 +71,7 @@ def row(lab: Lab, marked: Marked, say: Say = str) -> tuple[str, ...]:
     tasks = (f"{shown_points(result):g}" for result in grade.tasks)
     each = (f"{points_each(lab) if answer.right else 0:g}" for answer in grade.answers)
     sums = (f"{grade.code_points:g}", f"{grade.question_points:g}", f"{grade.points:g}", f"{most:g}")
-    unconfined = "" if grade.confined else say(UNCONFINED)
+    unconfined = "" if grade.confined else say("unconfined")
     said = filter(None, (zeros(grade, say), *grade.remarks, unconfined, marked.remark))
     return (*front, *tasks, *each, *sums, " | ".join(said))
 

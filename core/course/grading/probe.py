@@ -13,8 +13,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isclose
-from types import MappingProxyType
 from typing import Any
+
+from core.course.grading.remarks import remark_of, say
+from core.errors import Remark
 
 Json = Any
 """What the json module reads and writes."""
@@ -38,22 +40,28 @@ class Probe:
     """
 
     task: int
-    claim: str
+    name: str
     function: str
     given: Mapping[str, Json]
     expected: Mapping[str, Json]
     tolerance: float = WHOLE_NUMBERS
-    slips: Mapping[str, Json] = field(default_factory=dict)
+    slips: Mapping[Remark, Json] = field(default_factory=dict)
     by_rank: bool = False
     """Whether an answer is a list of what each of two real ranks gave."""
+    values: Mapping[str, Remark] = field(default_factory=dict)
+
+    @property
+    def claim(self) -> Remark:
+        """What the call shows: the block of labs.md that is named, with its values."""
+        return say(f"claim.{self.name}", **self.values)
 
 
-def verdict(probe: Probe, answer: object) -> str:
-    """What is wrong with an answer; empty when nothing is. No value that is due is told, but of what kind it is."""
+def verdict(probe: Probe, answer: object) -> Remark | None:
+    """What is wrong with an answer; None when nothing is. No value that is due is told, but of what kind it is."""
     if not isinstance(answer, dict):
-        return "There is no answer."
+        return say("judge.no_answer")
     if "raised" in answer and "raised" not in probe.expected:
-        return str(answer["raised"])[:400]
+        return remark_of(answer["raised"])
     for name, expected in probe.expected.items():
         given = answer.get(name)
         if name == "shares":
@@ -61,94 +69,92 @@ def verdict(probe: Probe, answer: object) -> str:
                 _held_apart(slices, given.get(whole)) for whole, slices in expected.items()
             )
         elif name == "raised":
-            right = isinstance(given, str) and re.match(".*".join(map(re.escape, expected)), given) is not None
+            given = None if given is None else remark_of(given)
+            right = given is not None and re.match(".*".join(map(re.escape, expected)), str(given)) is not None
         else:
             right = _same(expected, given, probe.tolerance)
         if not right:
-            return _of_a_value(probe, expected, given) if name == "value" else _WRONG[name] + _found(name, given)
-    return ""
+            return _of_a_value(probe, expected, given) if name == "value" else _of_a_part(name, given)
+    return None
 
 
-_WRONG = MappingProxyType(
-    {
-        "ledger": "The collectives that were called are not those the task needs",
-        "reduced": "What the ranks gave to the all-reduce is not each rank's own term",
-        "shares": "A rank was given more, or something else, than its share of a tensor",
-        "raised": "What cannot be split was not refused with an IndivisibleError that names width and ranks",
-        "gathered": "All ranks' slices were put together and cut again, a gather that no line of the ledger says",
-        "shown": "The activation was not given one rank's slice at a time, for each rank",
-        "hops": "What was sent is not a chunk at a time to the next rank, 2(N-1) times a rank",
-        "left": "What was given was changed",
-        "held": "A rank holds another number of parameters than its share",
-    }
-)
-
-
-def _found(name: str, given: object) -> str:
-    """How the sentence ends: with what was found, where that is short."""
+def _of_a_part(name: str, given: object) -> Remark:
+    """What is wrong with another part of an answer than its value, with what was found where that is short."""
     if name == "ledger" and isinstance(given, list):
         lines = [" ".join(map(_short, line)) if isinstance(line, list) else _short(line) for line in given]
-        return f": the ledger has {', '.join(lines) or 'no line'}."
-    if name in ("raised", "held", "shown") and given is not None:
-        return f": {_short(given)}."
-    return "."
+        return say("judge.ledger", lines=", ".join(lines) or say("part.no_line"))
+    if name == "raised":
+        return say("judge.raised", error=given) if isinstance(given, Remark) else say("judge.raised_bare")
+    if name in ("held", "shown") and given is not None:
+        return say(f"judge.{name}", **{name: _short(given)})
+    if name == "hops":
+        return say("judge.hops", turns="2(N-1)")
+    return say(f"judge.{name}_bare" if name in ("ledger", "held", "shown") else f"judge.{name}")
 
 
-def _of_a_value(probe: Probe, expected: Json, given: object) -> str:
+def _of_a_value(probe: Probe, expected: Json, given: object) -> Remark:
     """What was returned for which numbers, and what kind of thing is due; of a known slip, what it is."""
-    known = next((words for words, wrong in probe.slips.items() if _same(wrong, given, probe.tolerance)), "")
+    known = next((slip for slip, wrong in probe.slips.items() if _same(wrong, given, probe.tolerance)), None)
     if known:
-        return f"{known[:1].upper()}{known[1:]}."
+        return known
     if probe.by_rank and isinstance(given, list) and len(given) == len(expected):
         rank = next(r for r, one in enumerate(given) if not _same(expected[r], one, probe.tolerance))
-        return f"On rank {rank}: {_unlike(expected[rank], given[rank], probe.tolerance)}"
-    numbers = ", ".join(f"{name}={text}" for name, one in probe.given.items() if (text := _input(one)))
-    return _unlike(expected, given, probe.tolerance) + (f" The inputs: {numbers}." if numbers else "")
+        return say("judge.on_rank", rank=rank, why=_unlike(expected[rank], given[rank], probe.tolerance))
+    numbers = tuple(
+        say("part.input", name=name, value=text) for name, one in probe.given.items() if (text := _input(one))
+    )
+    return _unlike(expected, given, probe.tolerance, numbers)
 
 
-def _unlike(expected: Json, given: object, tolerance: float) -> str:
-    due, kind = _kind(expected), _kind(given)
+def _unlike(expected: Json, given: object, tolerance: float, inputs: tuple[Remark, ...] = ()) -> Remark:
+    due, kind, for_inputs = _kind(expected), _kind(given), "_for" if inputs else ""
     if kind != due:
-        return f"{kind[:1].upper()}{kind[1:]} was returned, and {due} is due."
+        nothing = given is None
+        values = {"kind": due} if nothing else {"found": kind, "due": due}
+        return say(f"judge.{'nothing' if nothing else 'other'}{for_inputs}", **values, inputs=inputs)
     if not isinstance(expected, list) or not isinstance(given, list):
-        return f"{_short(given)} was returned, and another value is due."
+        return say(f"judge.another{for_inputs}", found=_short(given), inputs=inputs)
     mine, theirs = _entries(expected), _entries(given)
     wrong = [index for index in mine if not _same(mine[index], theirs[index], tolerance)]
-    first = f"{list(wrong[0])}, is {_short(theirs[wrong[0]])}"
-    return f"{len(wrong)} of {len(mine)} entries are wrong; the first of them, {first}."
+    entry, found = list(wrong[0]), _short(theirs[wrong[0]])
+    return say(
+        f"judge.entries{for_inputs}", wrong=len(wrong), size=len(mine), entry=entry, found=found, inputs=inputs
+    )
 
 
-def _input(value: Json) -> str:
+def _input(value: Json) -> str | Remark:
     """A number that a call was given, or a link, a model or a fraction, as it is written; empty for an array."""
     match value:
         case bool() | int() | float():
             return f"{value:.6g}" if isinstance(value, float) else str(value)
         case ["link", latency_s, bandwidth]:
-            return f"{1e6 * latency_s:g} µs a hop and {bandwidth / 1e9:g} GB/s"
+            return say("part.a_link", latency=f"{1e6 * latency_s:g}", bandwidth=f"{bandwidth / 1e9:g}")
         case ["model", layers, hidden_size]:
-            return f"{layers} layers, {hidden_size} wide"
+            return say("part.a_model", layers=layers, width=hidden_size)
         case ["fraction", text]:
             return str(text)
     return ""
 
 
-def _kind(value: object) -> str:
+def _kind(value: object) -> Remark:
     if value is None:
-        return "nothing"
+        return say("part.nothing")
     if isinstance(value, bool):
-        return "a truth value"
+        return say("part.a_truth_value")
     if isinstance(value, int | float):
-        return "a number"
+        return say("part.a_number")
     if isinstance(value, str):
-        return "a Fraction" if re.fullmatch(r"-?\d+(/\d+)?", value) else "a text"
+        return say("part.a_fraction" if re.fullmatch(r"-?\d+(/\d+)?", value) else "part.a_text")
     if value == []:
-        return "an empty list"
+        return say("part.an_empty_list")
     if isinstance(value, list):
         shape = _shape(value)
         if shape is None:
-            return f"a list of {len(value)}"
-        return f"an array of the shape {tuple(shape)}" if len(shape) > 1 else f"a list of {shape[0]} numbers"
-    return f"an answer of the type {type(value).__name__}"
+            return say("part.a_list", count=len(value))
+        if len(shape) > 1:
+            return say("part.an_array", shape=str(tuple(shape)))
+        return say("part.a_list_of_numbers", count=shape[0])
+    return say("part.an_answer", kind=type(value).__name__)
 
 
 def _shape(value: list[Json]) -> list[int] | None:

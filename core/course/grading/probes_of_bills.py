@@ -7,6 +7,7 @@ from typing import Any
 from core.comm_cost import bill, choice
 from core.comm_cost.wire import Hop, Wire, ring_all_reduce, time_of_hops
 from core.course.grading.probe import Json, Probe
+from core.course.grading.remarks import say
 from core.specs import LinkSpec, ModelSpec
 from core.text.question import Draw, pick
 
@@ -40,20 +41,20 @@ def _right(payload: float, ranks: int, one: LinkSpec) -> list[Json]:
 def _of_the_formula(rng: Draw) -> Iterator[Probe]:
     tokens, hidden, ranks = int(rng.integers(2, 90)), 64 * int(rng.integers(8, 130)), pick(rng, 2, 4, 8)
     payload = 1024 * int(rng.integers(1, 9000))
-    yield Probe(1, "a row of activations a token", "allreduce_payload_bytes",
+    yield Probe(1, "a_row_of_activations_a_token", "allreduce_payload_bytes",
                 {"tokens": tokens, "hidden_size": hidden}, {"value": 2 * tokens * hidden})  # fmt: skip
-    yield Probe(1, "of the width they are kept in", "allreduce_payload_bytes",
+    yield Probe(1, "of_the_width_they_are_kept_in", "allreduce_payload_bytes",
                 {"tokens": tokens, "hidden_size": hidden, "bytes_per_element": 4},
                 {"value": 4 * tokens * hidden})  # fmt: skip
-    for claim, over in (("2(N-1)/N of the payload", ranks), ("one rank sends nothing", 1)):
+    for claim, over in (("share_of_the_payload", ranks), ("one_rank_sends_nothing", 1)):
         traffic = bill.ring_allreduce_traffic_per_rank(payload, over)
         yield Probe(2, claim, "ring_allreduce_traffic_per_rank",
                     {"payload_bytes": payload, "ranks": over}, {"value": traffic})  # fmt: skip
     cases = (
-        ("every hop waits", 512, ranks),
-        ("hops alone, where there are no bytes", 0, ranks),
-        ("bytes take their time", 2**26, ranks),
-        ("one rank waits for nobody", payload, 1),
+        ("every_hop_waits", 512, ranks),
+        ("hops_alone", 0, ranks),
+        ("bytes_take_their_time", 2**26, ranks),
+        ("one_rank_waits_for_nobody", payload, 1),
     )
     for claim, size, over in cases:
         one = _link(rng)
@@ -61,7 +62,7 @@ def _of_the_formula(rng: Draw) -> Iterator[Probe]:
                     {"payload_bytes": size, "ranks": over, "link": _sent(one),
                      "right": _right(size, over, one)[:1]},
                     {"value": bill.allreduce_time_s(size, over, one)}, _CLOSE)  # fmt: skip
-    for claim, over in (("two all-reduces a layer", ranks), ("one rank pays nothing", 1)):
+    for claim, over in (("two_all_reduces_a_layer", ranks), ("one_rank_pays_nothing", 1)):
         one, layers = _link(rng), int(rng.integers(10, 100))
         shape = replace(_SMALL, num_hidden_layers=layers, hidden_size=hidden)
         size = 2 * tokens * hidden
@@ -71,7 +72,7 @@ def _of_the_formula(rng: Draw) -> Iterator[Probe]:
                      "right": right},
                     {"value": bill.tp_comm_time_per_step(shape, tokens, over, one)}, _CLOSE)  # fmt: skip
     comm_s, step_s = (float(rng.integers(1, 100)) / 1e4 for _ in range(2))
-    yield Probe(5, "of the whole wall clock", "comm_fraction", {"comm_s": comm_s, "step_s": step_s},
+    yield Probe(5, "of_the_whole_wall_clock", "comm_fraction", {"comm_s": comm_s, "step_s": step_s},
                 {"value": comm_s / (comm_s + step_s)}, _CLOSE)  # fmt: skip
 
 
@@ -86,14 +87,14 @@ def _of_the_ring(rng: Draw) -> Iterator[Probe]:
     def ring(claim: str, expected: dict[str, Json], given: dict[str, Json] = given) -> Probe:
         return Probe(6, claim, "ring_all_reduce", given, expected)
 
-    slips = {"every rank has what it began with: nothing was added": values.tolist()}
-    yield replace(ring("every rank has the sum", {"value": ranks * [values.sum(axis=0).tolist()]}), slips=slips)
-    yield ring("a chunk at a time to the next rank, 2(N-1) of them a rank", {"hops": hops})
-    yield ring("what it is given comes back untouched", {"left": values.tolist()})
+    slips = {say("slip.began_with_all"): values.tolist()}
+    yield replace(ring("every_rank_has_the_sum", {"value": ranks * [values.sum(axis=0).tolist()]}), slips=slips)
+    yield ring("chunk_to_the_next", {"hops": hops})
+    yield ring("comes_back_untouched", {"left": values.tolist()})
     alone = {"values": ["held", values[:1].tolist()], "send": ["send"]}
-    yield ring("one rank sends nothing", {"value": values[:1].tolist(), "hops": []}, alone)
+    yield ring("one_rank_sends_nothing", {"value": values[:1].tolist(), "hops": []}, alone)
     uneven = {"values": ["held", values[:, :-1].tolist()], "send": ["send"]}
-    yield ring("what does not cut into chunks is refused", {"raised": ["IndivisibleError: "]}, uneven)
+    yield ring("uneven_chunks_refused", {"raised": ["IndivisibleError: "]}, uneven)
     one = _link(rng)
     mixed = [
         Hop(turn, source, (source + 1) % ranks, 1000 * int(rng.integers(0, 9000)))
@@ -101,9 +102,9 @@ def _of_the_ring(rng: Draw) -> Iterator[Probe]:
         for source in range(int(rng.integers(1, ranks + 1)))
     ]
     for claim, some in (
-        ("the hops of a ring", wire.hops),
-        ("the slowest of a turn", mixed),
-        ("no hop, no time", []),
+        ("the_hops_of_a_ring", wire.hops),
+        ("the_slowest_of_a_turn", mixed),
+        ("no_hop_no_time", []),
     ):
         rows = [[hop.turn, hop.source, hop.target, hop.payload_bytes] for hop in some]
         yield Probe(7, claim, "time_of_hops", {"hops": ["hops", rows], "link": _sent(one)},
@@ -116,8 +117,8 @@ def _of_links(rng: Draw) -> Iterator[Probe]:
     exact = [bill.allreduce_time_s(size, ranks, one) for size in sizes]
     noisy = [time_s * (1 + float(rng.integers(-20, 21)) / 100) for time_s in exact]
     for claim, times_s in (
-        ("an exact table gives its link back", exact),
-        ("a table with noise, as near as can be", noisy),
+        ("exact_table", exact),
+        ("table_with_noise", noisy),
     ):
         found = choice.fit_link(sizes, times_s, ranks)
         yield Probe(8, claim, "fit_link", {"payloads_bytes": sizes, "times_s": times_s, "ranks": ranks},
@@ -126,11 +127,11 @@ def _of_links(rng: Draw) -> Iterator[Probe]:
     wide = LinkSpec("own", "own", int(rng.integers(10, 90)) * 1e-6, int(rng.integers(20, 90)) * 1e9)
     worse = replace(wide, bandwidth_bytes_per_s=quick.bandwidth_bytes_per_s / 2)
     cases = (
-        ("as long on either", quick, wide, ranks),
-        ("whichever is named first", wide, quick, ranks),
-        ("none where one is better in both", quick, worse, ranks),
-        ("none of a link and itself", wide, wide, ranks),
-        ("none for one rank", quick, wide, 1),
+        ("as_long_on_either", quick, wide, ranks),
+        ("whichever_is_named_first", wide, quick, ranks),
+        ("none_where_one_is_better", quick, worse, ranks),
+        ("none_of_a_link_and_itself", wide, wide, ranks),
+        ("none_for_one_rank", quick, wide, 1),
     )
     for claim, first, second, over in cases:
         yield Probe(9, claim, "crossing_payload_bytes",
@@ -177,15 +178,13 @@ def _of_offers(rng: Draw) -> Iterator[Probe]:
         step_s / 4 + comm_s["four, fast"],
     )
     cases = (
-        ("the cheapest that holds the weights", 2 * slow_s, weights),
-        ("the cheapest that is fast enough", (fast_s + min(slow_s, step_s)) / 2, weights),
-        ("the faster of two at a price", 2 * slow_s, 1.5 * weights),
-        ("none where all are too slow", most_s / 2, weights),
-        ("none where all are too small", 2 * slow_s, 9 * weights),
+        ("cheapest_that_holds", 2 * slow_s, weights),
+        ("cheapest_fast_enough", (fast_s + min(slow_s, step_s)) / 2, weights),
+        ("the_faster_of_two_at_a_price", 2 * slow_s, 1.5 * weights),
+        ("none_where_all_are_too_slow", most_s / 2, weights),
+        ("none_where_all_are_too_small", 2 * slow_s, 9 * weights),
     )
     for claim, budget_s, held in cases:
         found = choice.cheapest_offer(offers, model, held, step_s, budget_s)
         yield probe(claim, budget_s, held, {"value": found and found.name})
-    yield probe(
-        "a budget of nothing is refused", -float(rng.integers(2)), weights, {"raised": ["OutOfRangeError: "]}
-    )
+    yield probe("no_budget_refused", -float(rng.integers(2)), weights, {"raised": ["OutOfRangeError: "]})

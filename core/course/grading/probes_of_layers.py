@@ -7,6 +7,7 @@ from math import erf, sqrt
 import numpy as np
 
 from core.course.grading.probe import SINGLE, Json, Probe
+from core.course.grading.remarks import say
 from core.sharding_math.lab import attention_tp
 from core.text.question import Draw, pick
 
@@ -61,23 +62,21 @@ def _of_columns(more: Mapping[str, Json], x: np.ndarray, W: np.ndarray, bias: np
     given = {"x": _array(x), "W": _whole(W, ranks, 0, side_by_side=True), **more}
     biased = given | {"bias": _array(bias)}
     slips = {
-        "the bias is missing": y.tolist(),
-        f"every entry is too large by {ranks - 1} · bias: each of {ranks} ranks added all of it": (
-            y + ranks * bias
-        ).tolist(),
+        say("slip.no_bias"): y.tolist(),
+        say("slip.bias_all", times=ranks - 1, ranks=ranks): (y + ranks * bias).tolist(),
     }
 
     def column(claim: str, expected: Mapping[str, Json], given: Mapping[str, Json] = given) -> Probe:
         return Probe(1, claim, "column_parallel", given, expected)
 
-    yield column("the slices of y are the dense product", {"value": y.tolist()})
-    yield replace(column("each output gets its own bias", {"value": (y + bias).tolist()}, biased), slips=slips)
-    yield column("nothing is sent", {"ledger": []})
-    yield column("a rank multiplies its own rows of W", {"shares": {"W": _slices(W.shape, ranks)}})
+    yield column("slices_are_dense", {"value": y.tolist()})
+    yield replace(column("own_bias", {"value": (y + bias).tolist()}, biased), slips=slips)
+    yield column("nothing_is_sent", {"ledger": []})
+    yield column("own_rows_of_w", {"shares": {"W": _slices(W.shape, ranks)}})
     odd = 2 * ranks + 1
     width = ranks * (odd - 1) if ranks * (odd - 1) % odd else ranks
     narrow = np.resize(W, (width, W.shape[1]))
-    yield column("outputs that do not divide are refused", {"raised": _refusal(width, odd)},
+    yield column("uneven_outputs_refused", {"raised": _refusal(width, odd)},
                  {**given, "num_ranks": odd, "W": _whole(narrow, odd, 0, side_by_side=True)})  # fmt: skip
 
 
@@ -85,27 +84,27 @@ def _of_rows(more: Mapping[str, Json], x: np.ndarray, W: np.ndarray, bias: np.nd
     ranks, y = more["num_ranks"], x @ W.T
     given = {"x": _whole(x, ranks, 1), "W": _whole(W, ranks, 1), **more}
     slips = {
-        "the bias is missing": y.tolist(),
-        f"every entry is too large by {ranks - 1} · bias: each of {ranks} ranks added it before the sum, and it is"
-        " due once, after it": (y + ranks * bias).tolist(),
+        say("slip.no_bias"): y.tolist(),
+        say("slip.bias_before", times=ranks - 1, ranks=ranks): (y + ranks * bias).tolist(),
     }
 
     def row(claim: str, expected: Mapping[str, Json], given: Mapping[str, Json] = given) -> Probe:
         return Probe(2, claim, "row_parallel", given, expected)
 
-    yield row("the sum of the ranks' terms is the dense product", {"value": y.tolist()})
-    yield row("one all-reduce of y", {"ledger": _sum_of(y, ranks)})
+    yield row("sum_of_terms_is_dense", {"value": y.tolist()})
+    yield row("one_all_reduce_of_y", {"ledger": _sum_of(y, ranks)})
     terms = [term.tolist() for term in _terms(x, W, ranks)]
-    yield row("each rank's term is its own columns' product", {"reduced": [terms]})
+    yield row("term_of_own_columns", {"reduced": [terms]})
     cut = {"x": _slices(x.shape, ranks, 1), "W": _slices(W.shape, ranks, 1)}
-    yield row("x and W are cut alike, by inputs", {"shares": cut})
+    yield row("cut_alike", {"shares": cut})
     yield replace(
-        row("the bias is added once", {"value": (y + bias).tolist()}, given | {"bias": _array(bias)}), slips=slips
+        row("bias_once", {"value": (y + bias).tolist()}, given | {"bias": _array(bias)}),
+        slips=slips,
     )
-    yield row("one rank sends nothing", {"value": y.tolist(), "ledger": []},
+    yield row("one_rank_sends_nothing", {"value": y.tolist(), "ledger": []},
               {**given, "num_ranks": 1, "x": _array(x), "W": _array(W)})  # fmt: skip
     odd = W.shape[1] + 1
-    yield row("inputs that do not divide are refused", {"raised": _refusal(W.shape[1], odd)},
+    yield row("uneven_inputs_refused", {"raised": _refusal(W.shape[1], odd)},
               {**given, "num_ranks": odd, "x": _whole(x, odd, 1), "W": _whole(W, odd, 1)})  # fmt: skip
 
 
@@ -118,22 +117,22 @@ def _of_the_pair(more: Mapping[str, Json], x: np.ndarray, W1: np.ndarray, W2: np
     def mlp(claim: str, expected: Mapping[str, Json], given: Mapping[str, Json] = given) -> Probe:
         return Probe(3, claim, "mlp_tp", given, expected)
 
-    yield mlp("the pair is the dense MLP", {"value": y.tolist()})
+    yield mlp("pair_is_dense", {"value": y.tolist()})
     squared = (x @ W1.T) ** 2 @ W2.T
-    yield mlp("it applies the activation it is given", {"value": squared.tolist()},
+    yield mlp("applies_the_activation", {"value": squared.tolist()},
               {**given, "activation": ["activation", "square"]})  # fmt: skip
-    yield mlp("exactly one all-reduce", {"ledger": _sum_of(y, ranks)})
-    yield mlp("each rank's term is its own slice's", {"reduced": [[term.tolist() for term in terms]]})
+    yield mlp("exactly_one_all_reduce", {"ledger": _sum_of(y, ranks)})
+    yield mlp("term_of_own_slice", {"reduced": [[term.tolist() for term in terms]]})
     cut = {"W1": _slices(W1.shape, ranks), "W2": _slices(W2.shape, ranks, 1)}
-    yield mlp("W1 is cut by outputs, W2 by inputs", {"shares": cut})
+    yield mlp("w1_outputs_w2_inputs", {"shares": cut})
     width = W1.shape[0]
-    yield mlp("a rank's slice of h stays on the rank",
+    yield mlp("slice_of_h_stays",
               {"shown": ranks * [[len(x), width // ranks]], "gathered": []},
               {**given, "activation": ["activation", "relu"]})  # fmt: skip
-    yield mlp("one rank sends nothing", {"value": y.tolist(), "ledger": []},
+    yield mlp("one_rank_sends_nothing", {"value": y.tolist(), "ledger": []},
               {**given, "num_ranks": 1, "W1": _array(W1), "W2": _array(W2)})  # fmt: skip
     odd = width + 1
-    yield mlp("a width that does not divide is refused", {"raised": _refusal(width, odd)},
+    yield mlp("uneven_width_refused", {"raised": _refusal(width, odd)},
               {**given, "num_ranks": odd, "W1": _whole(W1, odd, 0), "W2": _whole(W2, odd, 1)})  # fmt: skip
 
 
@@ -159,23 +158,23 @@ def _of_attention(rng: Draw, kv_heads: int, ranks: int) -> Iterator[Probe]:
         "ledger": ["ledger"],
     }
     close = 1e-9
-    share = "shared" if kv_heads < ranks else "cut"
+    share = {"share": say("part.shared" if kv_heads < ranks else "part.cut")}
 
     def attention(claim: str, expected: Mapping[str, Json], given: Mapping[str, Json] = given) -> Probe:
-        return Probe(4, f"{claim}, KV heads {share}", "attention_tp", given, expected, close)
+        return Probe(4, claim, "attention_tp", given, expected, close, values=share)
 
-    yield attention("heads over ranks give the dense attention", {"value": y.tolist()})
-    yield attention("exactly one all-reduce", {"ledger": _sum_of(y, ranks)})
+    yield attention("heads_give_dense", {"value": y.tolist()})
+    yield attention("heads_one_all_reduce", {"ledger": _sum_of(y, ranks)})
     own = np.arange(heads * head_dim) // (heads * head_dim // ranks)
     terms = [attention_tp(x, Wq, Wk, Wv, Wo * (own == rank), head_dim, 1) for rank in range(ranks)]
-    yield attention("each rank's term is its own heads'",
+    yield attention("term_of_own_heads",
                     {"reduced": [[np.asarray(term).tolist() for term in terms]], "gathered": []})  # fmt: skip
     cut = {"Wq": _slices(Wq.shape, ranks), "Wo": _slices(Wo.shape, ranks, 1)}
     if kv_shares > 1:
         cut |= {name: _slices(Wk.shape, kv_shares) for name in ("Wk", "Wv")}
-    yield attention("a rank has the weights of its own heads", {"shares": cut})
+    yield attention("weights_of_own_heads", {"shares": cut})
     odd = heads + 1
-    yield attention("heads that do not divide are refused", {"raised": _refusal(heads, odd)},
+    yield attention("uneven_heads_refused", {"raised": _refusal(heads, odd)},
                     {**given, "num_ranks": odd, "Wq": _whole(Wq, odd, 0), "Wo": _whole(Wo, odd, 1)})  # fmt: skip
 
 
@@ -201,34 +200,30 @@ def of_two_ranks(rng: Draw) -> Iterator[Probe]:
         return Probe(task, claim, function, {**given, **more}, expected, SINGLE, by_rank=True)
 
     halves = [half.tolist() for half in np.split(y, 2, 1)]
-    yield probe(1, "each rank makes its half of y", "column", {"value": halves})
-    yield probe(1, "nothing is sent", "column", {"ledger": [[], []]})
-    yield probe(1, "each rank holds half of W and of b", "column", {"held": 2 * [(d + 1) * f // 2]})
+    yield probe(1, "half_of_y", "column", {"value": halves})
+    yield probe(1, "nothing_is_sent", "column", {"ledger": [[], []]})
+    yield probe(1, "half_of_w_and_b", "column", {"held": 2 * [(d + 1) * f // 2]})
     yield replace(
-        probe(2, "both ranks have the whole y, the bias added once", "row", {"value": 2 * [y.tolist()]}),
+        probe(2, "whole_y_bias_once", "row", {"value": 2 * [y.tolist()]}),
         slips={
-            "every entry is too large by 1 · bias: each of 2 ranks added it before the sum, and it is due once,"
-            " after it": 2 * [(y + bias).tolist()],
-            "the bias is missing": 2 * [(y - bias).tolist()],
-            "half of the bias arrived: the rank that adds it adds all of it": 2 * [(y - bias / 2).tolist()],
+            say("slip.bias_before", times="1", ranks="2"): 2 * [(y + bias).tolist()],
+            say("slip.no_bias"): 2 * [(y - bias).tolist()],
+            say("slip.half_bias"): 2 * [(y - bias / 2).tolist()],
         },
     )
-    yield probe(2, "one all-reduce", "row", {"ledger": 2 * [["all_reduce"]]})
-    yield probe(2, "each rank holds half of W and the whole of b", "row", {"held": 2 * [d * f // 2 + f]})
+    yield probe(2, "one_all_reduce", "row", {"ledger": 2 * [["all_reduce"]]})
+    yield probe(2, "half_of_w_whole_b", "row", {"held": 2 * [d * f // 2 + f]})
     table, ids = whole_numbers(vocab, d), rng.integers(0, vocab, size=4)
     asked = {"weight": table.tolist(), "tokens": ids.tolist()}
-    yield probe(3, "every rank has each token's row", "look_up", {"value": 2 * [table[ids].tolist()]}, **asked)
-    yield probe(3, "an all-reduce adds what one rank has", "look_up", {"ledger": 2 * [["all_reduce"]]}, **asked)
-    yield probe(3, "the scores of the tokens there are", "score", {"value": 2 * [(x @ table.T).tolist()]}, **asked)
+    yield probe(3, "every_token_row", "look_up", {"value": 2 * [table[ids].tolist()]}, **asked)
+    yield probe(3, "adds_what_one_has", "look_up", {"ledger": 2 * [["all_reduce"]]}, **asked)
+    yield probe(3, "scores_of_tokens", "score", {"value": 2 * [(x @ table.T).tolist()]}, **asked)
     down, out_bias = whole_numbers(d, f) / 8, whole_numbers(d)
     more = {"down": down.tolist(), "down_bias": out_bias.tolist()}
     out = _gelu(y) @ down.T + out_bias
-    twice = {
-        "every entry is too large by 1 · down_bias: each of 2 ranks added it before the sum": 2
-        * [(out + out_bias).tolist()]
-    }
-    yield replace(probe(4, "the pair is the dense MLP", "mlp", {"value": 2 * [out.tolist()]}, **more), slips=twice)
-    yield probe(4, "one all-reduce in all", "mlp", {"ledger": 2 * [["all_reduce"]]}, **more)
+    twice = {say("slip.down_bias", times="1", ranks="2"): 2 * [(out + out_bias).tolist()]}
+    yield replace(probe(4, "pair_is_dense", "mlp", {"value": 2 * [out.tolist()]}, **more), slips=twice)
+    yield probe(4, "one_all_reduce_in_all", "mlp", {"ledger": 2 * [["all_reduce"]]}, **more)
 
 
 def _gelu(values: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 Sources: the Jenkins JUnit schema (testsuites, testsuite, testcase, failure), and Gradescope's autograder
 specifications, "Output format" (score, tests with score, max_score, status, name, number, output, visibility).
 
-A report says its own sentences in English, and hands each to `say`, which puts it in another language.
+A report hands each of its sentences, by name and values, to `say`, which words it: in English where none is given.
 """
 
 import json
@@ -16,6 +16,10 @@ from xml.etree import ElementTree
 from core.course.grading.answer import writable
 from core.course.grading.questions import points_each
 from core.course.grading.tasks import Lab, TaskResult
+from core.english import express
+
+QUESTIONS = "questions"
+"""The suite of a student's own questions."""
 
 _NOT_XML = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
@@ -65,10 +69,13 @@ class Grade:
         return self.lab.points + points_each(self.lab) * len(self.answers)
 
 
-Say = Callable[[str], str]
-"""A sentence of a report in the language of whoever reads it."""
+Say = Callable[..., str]
+"""A sentence of a report, by its name and values, in the language of whoever reads it."""
 
-UNCONFINED = "No sandbox confined the code while it was graded."
+
+def in_english(name: str, /, **values: object) -> str:
+    """A sentence of a report as a terminal has it."""
+    return express(f"classes.report.{name}", values)
 
 
 def shown_points(result: TaskResult) -> float:
@@ -76,7 +83,7 @@ def shown_points(result: TaskResult) -> float:
     return round(float(result.points), 2)
 
 
-def zeros(grade: Grade, say: Say = str) -> str:
+def zeros(grade: Grade, say: Say = in_english) -> str:
     """Why nothing was earned, for each task and each question that earned nothing, in one line."""
     problems = {
         result.task.name: next(one.problem for one in result.outcomes if one.problem)
@@ -120,24 +127,25 @@ def lines(grade: Grade) -> Iterator[Line]:
     each = points_each(grade.lab)
     for position, answer in enumerate(grade.answers, 1):
         number = f"{len(grade.tasks) + 1}.{position}"
-        yield Line("questions", number, answer.asked, each if answer.right else 0.0, each, answer.remark)
+        yield Line(QUESTIONS, number, answer.asked, each if answer.right else 0.0, each, answer.remark)
 
 
-def as_text(grade: Grade, say: Say = str) -> str:
+def as_text(grade: Grade, say: Say = in_english) -> str:
     """A report to be read: each task, what failed in it, each answer, and the sum."""
     rows = [grade.lab.folder + (f", {grade.student}" if grade.student else "")]
     for result in grade.tasks:
         task = result.task
-        told = say(f"task {task.number}  {task.name}: {_of(result)}")
+        points = _plain(float(result.points))
+        told = say("task", number=task.number, name=task.name, points=points, of=task.points)
         rows.append(f"{_sign(all(one.passed for one in result.outcomes))} {told}")
         rows += [f"       {test.name}: {_first_line(test.problem)}" for test in result.outcomes if not test.passed]
     for answer in grade.answers:
-        quoted = f"  {say(f'said {answer.said!r}')}" if answer.said else ""
+        quoted = f"  {say('said', said=repr(answer.said))}" if answer.said else ""
         rows.append(f"{_sign(answer.right)} {answer.asked}{quoted}")
         rows += [f"       {answer.remark}"] if answer.remark else []
-    rows += [say(UNCONFINED)] if not grade.confined else []
+    rows += [say("unconfined")] if not grade.confined else []
     rows += grade.remarks
-    rows.append(say(f"{_plain(grade.points)} of {_plain(grade.max_points)} points"))
+    rows.append(say("sum", points=_plain(grade.points), of=_plain(grade.max_points)))
     return "\n".join(map(_line_of_text, rows))
 
 
@@ -146,7 +154,7 @@ def _line_of_text(row: str) -> str:
     return row[: len(row) - len(row.lstrip())] + writable(row.lstrip())
 
 
-def as_junit(grade: Grade, say: Say = str) -> str:
+def as_junit(grade: Grade, say: Say = in_english) -> str:
     """JUnit XML: a suite a task and one for the answers, a case a test, points as properties of the suite."""
     root = ElementTree.Element("testsuites", name=grade.lab.folder)
     rows = list(lines(grade))
@@ -158,11 +166,11 @@ def as_junit(grade: Grade, say: Say = str) -> str:
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
 
 
-def as_gradescope(grade: Grade, say: Say = str) -> str:
+def as_gradescope(grade: Grade, say: Say = in_english) -> str:
     """JSON as Gradescope reads it in `results.json`: a test a line, points out of points."""
     tests = [
         {
-            "name": f"{say(line.suite)}: {line.name}",
+            "name": f"{say(line.suite) if line.suite == QUESTIONS else line.suite}: {line.name}",
             "number": line.number,
             "score": round(line.points, 4),
             "max_score": round(line.max_points, 4),
@@ -173,11 +181,12 @@ def as_gradescope(grade: Grade, say: Say = str) -> str:
         }
         for line in lines(grade)
     ]
-    points = say(f"{grade.lab.folder}: {_plain(grade.points)} of {_plain(grade.max_points)} points.")
+    earned = {"points": _plain(grade.points), "of": _plain(grade.max_points)}
+    points = say("sum_of_lab", lab=grade.lab.folder, **earned)
     said = [points, *grade.remarks]
     result = {
         "score": round(grade.points, 2),
-        "output": "\n".join(map(writable, [*said, *([] if grade.confined else [say(UNCONFINED)])])),
+        "output": "\n".join(map(writable, [*said, *([] if grade.confined else [say("unconfined")])])),
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
@@ -186,10 +195,10 @@ def as_gradescope(grade: Grade, say: Say = str) -> str:
     return json.dumps(result, ensure_ascii=False, allow_nan=False, indent=1)
 
 
-def not_graded_on_gradescope(reason: str, say: Say = str) -> str:
+def not_graded_on_gradescope(reason: str, say: Say = in_english) -> str:
     """The same of a submission that could not be graded: it has no score, which Gradescope tells the instructor."""
-    why = say(f"Not graded: {writable(reason)}")
-    said = f"{why}\n{say('This is not a grade of zero. Tell your instructor.')}"
+    why = say("not_graded", error=writable(reason))
+    said = f"{why}\n{say('no_zero')}"
     return json.dumps({"output": said, "output_format": "text", "visibility": "visible"}, ensure_ascii=False)
 
 
@@ -201,9 +210,9 @@ def _suite(grade: Grade, name: str, rows: Sequence[Line], say: Say) -> ElementTr
     properties = ElementTree.SubElement(suite, "properties")
     totals = {"points": sum(line.points for line in rows), "max_points": sum(line.max_points for line in rows)}
     for key, total in totals.items():
-        ElementTree.SubElement(properties, "property", name=key, value=_plain(total))
+        ElementTree.SubElement(properties, "property", name=key, value=str(_plain(total)))
     if not grade.confined:
-        ElementTree.SubElement(properties, "property", name="sandbox", value=say(UNCONFINED))
+        ElementTree.SubElement(properties, "property", name="sandbox", value=say("unconfined"))
     for line in rows:
         case = ElementTree.SubElement(
             suite, "testcase", classname=f"{grade.lab.key}.{name}", name=_clean(line.name)
@@ -229,9 +238,6 @@ def _sign(right: bool) -> str:
     return "ok  " if right else "    "
 
 
-def _of(result: TaskResult) -> str:
-    return f"{_plain(float(result.points))} of {result.task.points}"
-
-
-def _plain(points: float) -> str:
-    return f"{points:.2f}".rstrip("0").rstrip(".")
+def _plain(points: float) -> float:
+    """Points to the cent, an int where they are whole."""
+    return round(points) if points == round(points) else round(points, 2)

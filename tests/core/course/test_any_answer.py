@@ -12,6 +12,7 @@ from core.course.grading.probes import probes
 from core.course.grading.questions import answers_in, questions
 from core.course.grading.report import Grade, as_gradescope, as_junit, as_text
 from core.course.grading.tasks import LABS, Outcome, tally
+from core.errors import Remark
 from scripts.grade import answer_to
 
 PROBES = [(lab, probe) for lab in LABS.values() for probe in probes(lab, 1)]
@@ -29,12 +30,12 @@ ANSWERS = st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6)
 def judged(line):
     """Every probe's problem with a line of bytes, as the judge comes to it."""
     answer = answer_in(line)
-    return [answer if isinstance(answer, str) else verdict(probe, answer) for _, probe in PROBES]
+    return [answer if isinstance(answer, Remark) else verdict(probe, answer) for _, probe in PROBES]
 
 
 @given(st.binary(max_size=400))
 def test_any_bytes_are_an_answer_or_a_sentence(line):
-    assert all(isinstance(problem, str) and problem for problem in judged(line))
+    assert all(isinstance(problem, Remark) and str(problem) for problem in judged(line))
 
 
 @given(JSON)
@@ -47,7 +48,10 @@ def test_any_answer_to_any_probe_has_a_verdict_that_every_report_can_hold(answer
     problems = judged(json.dumps(answer).encode())
     for lab in LABS.values():
         rows = [(p, problem) for (of, p), problem in zip(PROBES, problems, strict=True) if of is lab]
-        grade = Grade(lab, tally(lab, [(probe.task, Outcome(probe.claim, problem)) for probe, problem in rows]))
+        grade = Grade(
+            lab,
+            tally(lab, [(probe.task, Outcome(str(probe.claim), str(problem or ""))) for probe, problem in rows]),
+        )
         for report in (as_text, as_junit, as_gradescope):
             report(grade).encode("utf-8")
 
@@ -63,7 +67,7 @@ def test_a_right_answer_that_is_spoilt_in_one_place_has_a_verdict(data):
         at, spot = at[spot], data.draw(st.integers(0, len(at[spot]) - 1))
     at[spot] = data.draw(JSON)
     answer = answer_in(json.dumps(due).encode())
-    assert isinstance(answer, str) or isinstance(verdict(probe, answer), str)
+    assert isinstance(answer, Remark) or isinstance(verdict(probe, answer), Remark | None)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +84,8 @@ def test_a_right_answer_that_is_spoilt_in_one_place_has_a_verdict(data):
     ids=["10**400", "5000 digits", "half a pair", "600 deep", "no end", "no text", "a list"],
 )
 def test_what_once_ended_the_grading_of_a_class_is_wrong_in_a_sentence(line, said):
-    problems = {problem for (lab, p), problem in zip(PROBES, judged(line), strict=True) if lab.key == "lab-03"}
-    assert any(said.replace("is returned", "was returned") in problem for problem in problems)
+    problems = {str(problem) for (lab, p), problem in zip(PROBES, judged(line), strict=True) if lab.key == "lab-03"}
+    assert any(str(said).replace("is returned", "was returned") in problem for problem in problems)
     for problem in problems:
         problem.encode("utf-8")
 

@@ -45,7 +45,9 @@ def graded(lab, *failing, student="ada"):
 
 def outcomes(lab, *failing):
     """What each probe of a lab came to, those of these claims with a problem."""
-    return [(p.task, Outcome(p.claim, "assert 1 == 2" if p.claim in failing else "")) for p in probes(lab, 1)]
+    return [
+        (p.task, Outcome(str(p.claim), "assert 1 == 2" if str(p.claim) in failing else "")) for p in probes(lab, 1)
+    ]
 
 
 @EVERY_LAB
@@ -109,7 +111,7 @@ def test_attention_is_asked_with_keys_for_every_rank_and_with_one_key_for_all():
 @EVERY_LAB
 def test_all_right_is_forty_and_all_wrong_is_nothing(lab):
     assert earned(tally(lab, outcomes(lab))) == lab.points == 40
-    assert earned(tally(lab, outcomes(lab, *(probe.claim for probe in probes(lab, 1))))) == 0
+    assert earned(tally(lab, outcomes(lab, *(str(probe.claim) for probe in probes(lab, 1))))) == 0
 
 
 @EVERY_LAB
@@ -240,7 +242,7 @@ def test_a_long_sheet_is_read_at_once():
 
 @EVERY_LAB
 def test_the_formats_agree_on_the_points(lab):
-    failing = probes(lab, 1)[-1].claim
+    failing = str(probes(lab, 1)[-1].claim)
     grade = graded(lab, failing)
     assert sum(line.points for line in lines(grade)) == pytest.approx(grade.points, abs=0.01), "told to a hundredth"
     assert sum(line.max_points for line in lines(grade)) == pytest.approx(grade.max_points) == 100
