@@ -285,3 +285,11 @@ def test_the_word_for_speed_keeps_clear_of_the_count_however_long_it_is(app, ope
         page.locator(f"figure.player {part}").first.bounding_box() for part in ("output", ".speed legend")
     )
     assert count["x"] + count["width"] <= word["x"]
+
+
+def test_on_paper_a_player_has_nothing_to_press(app, same_page):
+    page = drawn(same_page(f"{app}/{SEE}"))
+    page.emulate_media(media="print")
+    assert page.locator("figure.player canvas.grid").is_visible()
+    assert not page.locator("figure.player .controls").is_visible()
+    page.emulate_media(media="screen")
