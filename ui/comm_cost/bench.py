@@ -98,14 +98,7 @@ def made_of(figure: str, phase: Phase) -> Kind:
 def own_bill(page: BenchPage) -> AskedBill:
     """Return the bill of a link and a step of one's own."""
     asked, ours = page.question, page.scenario
-    return AskedBill(
-        asked.alpha,
-        asked.beta,
-        asked.tokens,
-        _step_ms(page) if asked.step is None else asked.step,
-        ours.tp,
-        ours.model,
-    )
+    return AskedBill(asked.alpha, asked.beta, asked.tokens, asked.step or _step_ms(page), ours.tp, ours.model)
 
 
 def _step_ms(page: BenchPage) -> float:
