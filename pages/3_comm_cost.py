@@ -57,9 +57,8 @@ def question(page: Page[Question]) -> None:
 def see(page: Page[Question]) -> None:
     view, asked = page.once(view_of), page.question
     page.data_sheet = "link" if asked.view == ROUNDS else "prompt" if view.phase == "prefill" else "compute"
-    with page.controls("view", "phase", "numbers"):
-        if asked.view == ROUNDS:
-            comm_rounds.draw_controls(page)
+    with page.controls("view", "phase"):
+        comm_rounds.draw_controls(page, asked.view == ROUNDS)
     if asked.view == ROUNDS:
         comm_rounds.draw(page, comm_rounds.all_reduce_of(page, view))
         return

@@ -145,10 +145,10 @@ ASKED = """- main:
     - radio "Question" [checked]
     - radio "See it"
   - paragraph
-  - group "Speed of a token, in percent of one GPU's":
+  - group "Speed of a token, relative to one GPU":
     - /children: equal
-    - slider "Speed of a token, in percent of one GPU's"
-  - spinbutton "Speed of a token, in percent of one GPU's, typed, in %": "0"
+    - slider "Speed of a token, relative to one GPU"
+  - spinbutton "Speed of a token, relative to one GPU, typed, in %": "0"
   - button "Decrement" [disabled]
   - button "Increment"
   - paragraph: "%"
@@ -171,6 +171,6 @@ REVEALED = """- main:
   - paragraph: /Over .+/
   - button /Reveal.+/ [disabled]
   - button /Next. See it.+/
-- status: /Question. Speed of a token, in percent of one GPU's. 184%/
+- status: /Question. Speed of a token, relative to one GPU. 184%/
 """
 """After the reveal: the figure is heard as its reading, which then stands under it, and the answer is announced."""

@@ -51,6 +51,30 @@ def test_choosing_bends_the_journey_and_asks_the_server_for_nothing(app, open_pa
     until(page, lambda: walled(page) == [])
 
 
+SCRUBBED = """figure => {
+    const clock = figure.querySelector('.controls input[type=range]');
+    return Array.from({ length: Number(clock.max) + 1 }, (_, stop) => {
+        clock.value = stop;
+        clock.oninput();
+        const drawn = [...figure.querySelectorAll('.stage svg text')].map(text => text.textContent);
+        return [figure.querySelector('figcaption').textContent, drawn.find(text => /^Round \\d/.test(text)) ?? '',
+            figure.querySelector('output').textContent];
+    });
+}"""
+"""The caption, the round that the figure names and where the clock stands, at each of its stops."""
+
+
+def test_the_journey_tells_the_round_that_it_draws_and_that_its_clock_is_slowed(app, open_page):
+    """At 26.1 µs the figure drew round 4 and the caption told of round 3."""
+    page = open_page(app)
+    page.wait_for_selector("figure.journey[data-stop]")
+    told = page.locator("figure.journey").evaluate(SCRUBBED)
+    rounds = [(caption, drawn) for caption, drawn, _ in told if caption.startswith("Round")]
+    assert len(rounds) == 6
+    assert [caption.split(" of ")[0] for caption, _ in rounds] == [drawn.split(" of ")[0] for _, drawn in rounds]
+    assert all("slowed down" in where for *_, where in told)
+
+
 def test_a_puzzle_is_solved_by_keyboard_and_kept_in_the_address(app, open_page):
     page = open_page(f"{app}/puzzles")
     figure = page.locator("figure.puzzle")

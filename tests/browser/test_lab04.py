@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.browser.conftest import press, settle, until
+from tests.browser.measures import INK
 
 SEE = "pipeline_bubble?pipe_scene=see"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -250,3 +251,45 @@ def test_the_straggler_set_on_the_page_is_in_the_panel_and_the_address(app, open
     page.get_by_text("one rank 70% slower").first.wait_for()
     page.locator(".st-key-scenario button:visible").first.click()
     page.locator(".st-key-slow").locator("input[value='70']").wait_for()
+
+
+LONGER = """for (const name of ['fillText', 'measureText']) {
+    const does = CanvasRenderingContext2D.prototype[name];
+    CanvasRenderingContext2D.prototype[name] = function (words, ...rest) {
+        return does.call(this, String(words).replace(/^stage/, 'Pipelinestufe'), ...rest);
+    };
+}"""
+"""Run before the page: a row is called as it would be in a language of long words."""
+CUT = """() => window.ink.filter(one => /^stage/.test(one.words) && one.canvas.isConnected)
+    .map(one => [one.words, one.ends[1].x, one.canvas.width])"""
+
+
+@pytest.mark.parametrize(("wide", "high"), [(1280, 720), (1366, 768), (390, 844)])
+def test_names_of_rows_are_whole_in_a_language_of_long_words(app, open_page, wide, high):
+    """They were cut at 156, 125 and 82 px, as wide as English is."""
+    projected = "&present=true" if wide == 1280 else ""
+    page = drawn(open_page(f"{app}/{SEE}{projected}", width=wide, height=high, script=f"{LONGER};{INK}"))
+    names = page.evaluate(CUT)
+    assert len(names) >= 4
+    assert [(name, end, room) for name, end, room in names if end > room] == []
+
+
+def test_the_word_for_speed_keeps_clear_of_the_count_however_long_it_is(app, open_page):
+    page = drawn(open_page(f"{app}/{SEE}"))
+    page.locator("figure.player").evaluate(
+        "figure => figure.querySelector('legend').textContent = 'Geschwindigkeit'"
+    )
+    page.emulate_media(color_scheme="dark")  # which draws it anew
+    settle(page)
+    count, word = (
+        page.locator(f"figure.player {part}").first.bounding_box() for part in ("output", ".speed legend")
+    )
+    assert count["x"] + count["width"] <= word["x"]
+
+
+def test_on_paper_a_player_has_nothing_to_press(app, same_page):
+    page = drawn(same_page(f"{app}/{SEE}"))
+    page.emulate_media(media="print")
+    assert page.locator("figure.player canvas.grid").is_visible()
+    assert not page.locator("figure.player .controls").is_visible()
+    page.emulate_media(media="screen")

@@ -169,3 +169,27 @@ def test_in_spanish_a_comma_is_a_decimal_and_streamlits_own_parts_are_named(app,
     page.get_by_test_id("stMainMenu").get_by_role("button").click()
     for own in ("Imprimir", "Grabar la pantalla"):
         page.get_by_text(own, exact=True).wait_for()
+
+
+HEADER = """() => ['.course', '.st-key-bar', 'h1'].map(place => {
+    const { left, right, top, bottom } = document.querySelector(place).getBoundingClientRect();
+    return { left, right, top, bottom };
+})"""
+LONG_NAMES = """() => document.querySelectorAll('#course-pages > li > :is(a, button)').forEach(link => {
+    link.dataset.title = link.textContent = link.textContent.trim() + 'ungen';
+})"""
+"""The course as long as it is in another language: some 40% longer."""
+
+
+def test_the_scenario_goes_to_a_second_line_where_the_course_would_reach_it(app, open_page):
+    """A width of the window alone decided: in a language of long words the one lay over the other."""
+    page = open_page(f"{app}/pipeline_bubble", width=1366, height=768)
+    course, bar, _ = page.evaluate(HEADER)
+    assert course["right"] < bar["left"]
+    assert abs(course["top"] + course["bottom"] - bar["top"] - bar["bottom"]) < 20
+    page.evaluate(LONG_NAMES)
+    page.wait_for_selector("html[data-crowded=true]", state="attached")
+    course, bar, title = page.evaluate(HEADER)
+    assert course["right"] > bar["left"]
+    assert bar["top"] >= course["bottom"] - 14
+    assert title["top"] >= bar["bottom"]

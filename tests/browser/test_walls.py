@@ -25,6 +25,17 @@ FIRST = {
         ".st-key-reading_see-reading_decode",
         ".st-key-bill_phase",
     ),
+    "comm_cost?bill_scene=see&bill_view=the_wire": (
+        ".st-key-wire",
+        ".st-key-bill_wire_n",
+        ".st-key-bill_wire_link",
+        '[class*="st-key-reading_see-reading_wire"]',
+    ),
+    "comm_cost?bill_scene=see&bill_view=the_wire&bill_phase=prefill&bill_wire_n=8&slow=50": (
+        ".st-key-wire",
+        ".st-key-bill_wire_n",
+        ".st-key-bill_phase",
+    ),
     "pipeline_bubble?pipe_scene=break_it": (".st-key-broken", ".st-key-reading_break_it-reading_nobody"),
     "pipeline_bubble?pipe_scene=break_it&pipe_wrong=one_stage_a_tick_early": (
         ".st-key-broken",

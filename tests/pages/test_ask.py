@@ -75,7 +75,7 @@ def test_every_kind_stands_in_the_list_once_with_a_link_to_its_answer():
 
 def test_a_question_that_is_not_known_is_said_to_be_and_others_are_offered():
     app = visit(ASK, ask_words="What is the weather?")
-    assert "None of the questions that are known here" in said(app)
+    assert "This page does not know that question" in said(app)
     assert len([page for page, _ in links(app) if page == "ask"]) == len(content.load("ask")["posted"].splitlines())
 
 

@@ -127,6 +127,15 @@ def test_the_bench_computes_as_long_as_the_scenario_unless_it_is_told():
     assert "beside 1.00 ms of compute" in text_of(opened(**large, bill_step=8))
 
 
+@pytest.mark.parametrize("asked", [{}, {"bill_step": 0}, {"bill_step": 3}])
+def test_the_bench_s_field_shows_the_compute_that_is_drawn(asked):
+    """An address or a hand that says 0 is refused: the field would show 0 while the scenario's 8 is drawn."""
+    at = opened(bill_scene="bench", **asked)
+    (field,) = (one for one in at.number_input if one.label == content.load("comm_cost")["says.compute_ms"])
+    drawn_ms = re.search(r"beside ([\d.]+) ms of compute", text_of(at))
+    assert float(drawn_ms[1]) == pytest.approx(field.value / 2, rel=1e-2)
+
+
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 @pytest.mark.parametrize("slow", [0, 50])
 def test_the_link_is_shown_for_any_ranks_and_a_slow_port(ranks, slow):

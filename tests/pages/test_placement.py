@@ -184,7 +184,7 @@ def test_engines_for_a_rate_and_a_machine_of_ones_own():
     app.text_area(key="place_own_log").set_value(log).run()
     assert not app.exception
     assert "your log shows 9.79 GB on a rank" in text(app)
-    assert "9.79 GB on each are neither weights nor cache" in text(app)
+    assert "9.79 GB of that is overhead" in text(app)
 
 
 def test_a_plan_that_takes_too_long_is_a_sentence_and_the_page_stays(monkeypatch):
@@ -206,6 +206,6 @@ def test_the_planners_step_can_be_worked_out_from_the_plan_alone():
     itl_ms = float(re.search(r"Between two tokens\s+#### (\S+) ms", said)[1])
     reached, layer_us = re.search(r"reaches (\d+)% of it, plus (\S+) µs per layer", said).groups()
     comm_ms = float(re.search(r"(\S+) µs on NVLink", said)[1]) / 1e3
-    apart_ms = float(re.search(r"arrive apart add (\S+) µs", said)[1]) / 1e3
+    apart_ms = float(re.search(r"last rank adds (\S+) µs", said)[1]) / 1e3
     added_ms = 32 * float(layer_us) / 1e3 + comm_ms + apart_ms
     assert 7.36 / 8 / (int(reached) / 100) + added_ms == pytest.approx(itl_ms, rel=0.01)

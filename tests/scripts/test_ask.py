@@ -41,7 +41,7 @@ def test_words_may_come_apart_and_flags_beside_them(capsys):
 def test_what_is_not_understood_is_said_and_the_list_offered(capsys):
     assert main(["What is the weather?"]) == OFF
     printed = capsys.readouterr().out
-    assert printed.startswith("None of the questions")
+    assert printed.startswith("That question is not known here")
     assert all(key in printed for key in ANSWERS)
     assert ask(capsys, "What is the weather?", status=OFF)["kind"] is None
 

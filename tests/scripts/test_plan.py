@@ -207,7 +207,7 @@ def test_a_plan_whose_sums_cross_nodes_says_how_far_such_sums_were_off(capsys):
     assert "An all-reduce over nodes was checked against 19 published tables" in said
     assert "over plain TCP" not in said
     tcp = remark("placement.across_tcp", far=FAR)
-    assert "charged 92.0 µs more for each, by one published time" in said
+    assert "add 92.0 µs to each on a server, from one published time" in said
     told = worded(remark("placement.across_group", crossing="", held=HELD, tcp=tcp, wait_s=0, elsewhere_s=0))
     assert ", and over plain TCP, as here, all-reduces took up to 4.5 times as long." in told
 

@@ -49,7 +49,7 @@ def test_a_table_of_no_prediction_is_saved_as_it_is():
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_one_published_time_alone_has_no_median(language):
     """How many there are and of how many sources stands beside every error."""
-    median = {"en": "in the median", "es": "en la mediana"}[language]
+    median = {"en": "The median", "es": "La mediana"}[language]
     pairs = [(gpu(g), model(m)) for g in ("h100-sxm", "mi300x") for m in ("llama-3-8b", "qwen3-next-80b-a3b")]
     with content.speaking(language):
         said = [

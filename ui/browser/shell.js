@@ -7,6 +7,7 @@ const WRITTEN_IN = 'input:not([type=range], [type=radio], [type=checkbox]), text
 const BLANKS = ['.', 'w', 'W'];
 const THEMES = ['t', 'T'];
 const CLOCK_MS = 5000;
+const CLEAR_PX = 12; // between the course and the scenario
 const IN_COURSE = '.course :is(a, button)';
 const STREAMLITS_OWN = ['embed', 'embed_options'];
 const TURNS = { n: 1, b: -1, PageDown: 1, PageUp: -1 };
@@ -182,9 +183,16 @@ function tellOthers() {
   if (tellVoter) keepVoter(JSON.parse(scene.voter), tellVoter);
 }
 
+// Whether the course reaches the scenario, by where they begin and end alone: both keep their places on two lines.
+function markCrowded() {
+  const [course, bar] = ['.course', '.st-key-bar'].map((place) => find(place)?.getBoundingClientRect());
+  if (course?.width && bar?.width) document.documentElement.dataset.crowded = course.right + CLEAR_PX > bar.left;
+}
+
 let waiting = null;
 function afterChange() {
   waiting = null;
+  markCrowded();
   keepFocus();
   sayOfPage();
   markFromServer();

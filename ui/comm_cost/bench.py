@@ -49,14 +49,14 @@ THRESHOLDS = (100 * NOISE_BELOW_FRACTION, 100 * FATAL_ABOVE_FRACTION)
 
 @dataclass(frozen=True)
 class BenchQuestion(serving.ServingQuestion):
-    """What the bench asks; without a step of its own, or with one of 0 ms, it is the scenario's."""
+    """What the bench asks; without a step of its own it takes the scenario's."""
 
     figure: str = ask(OWN, Choice(FIGURES), "says.figure")
     more: bool = ask(False, Switch(), "says.more", "says.all_bench_s_figures")
     phase: Phase = ask("decode", Choice(views.PHASES), "says.phase")
     numbers: str = ask(MEASURED, Choice((MEASURED, NAPKIN)), "says.numbers", "says.numbers_help")
     over: str = ask(THE_NETWORK, Choice((THE_LINK, THE_NETWORK)), "says.over")
-    step: float | None = ask(None, Number(0, 1e6), "says.compute_ms")
+    step: float | None = ask(None, Number(0.001, 1e6), "says.compute_ms")
     alpha: float = ask(50.0, Number(0, 1e5), "says.latency_hop_s")
     beta: float = ask(1.25, Number(0.001, 1e5), "says.bandwidth_one_way_gb")
     tokens: int = ask(1, Whole(1, 1_048_576), "says.tokens_step")
@@ -135,7 +135,7 @@ def draw_controls(page: BenchPage) -> None:
         if on_wall and figure in (BUY, EXPERTS, serving.ATTENTION, serving.DRAFTS):
             names = ("over",)
         for name in names:
-            tells = page.label("says.compute_help", zero=0) if name == "step" else None
+            tells = page.label("says.compute_help") if name == "step" else None
             page.control(name, usual=_usual(page, name), help=tells)
         if figure == OWN:
             st.button(

@@ -39,8 +39,12 @@ def all_reduce_of(page: Page[RoundsQuestion], view: views.View) -> AllReduce:
     return AllReduce(ring_ranks(page), view.step.payload_bytes, link, float(page.scenario.slowdown))
 
 
-def draw_controls(page: Page[RoundsQuestion]) -> None:
-    """Draw what the race asks; on a wall the figure takes the room of the slow rank."""
+def draw_controls(page: Page[Any], races: bool) -> None:
+    """Draw what the bill or the race asks; on a wall the race takes the room of numbers and of the slow rank."""
+    if not (races and page.look.present):
+        page.control("numbers")
+    if not races:
+        return
     page.control("wire_n", usual=ring_ranks(page))
     page.control("wire_link")
     if not page.look.present:

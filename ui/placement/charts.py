@@ -47,9 +47,10 @@ _INK = {
 """Shades from dark to light: what is read every token, then what is only there. Words on them read at 7:1."""
 _LESS_IN_THE_DARK = 0.68
 _GB = (("GB", 1.0),)
-_PLOT, _PHONE_PLOT, _LETTER_PX = 780, 290, 7.2
+_PLOT, _PHONE_PLOT, _WALL_PLOT, _LETTER_PX, _NAME = 780, 290, 1000, 7.2, 13.5
+_HIGH, _WALL_HIGH = 330, 205
 _LEVELS = (13, 28, 43, 58)
-"""Laptop pixels under a line's end where its name may stand."""
+"""Laptop pixels under a line's end where its name may stand; where letters are larger they stand further off."""
 
 
 @kept
@@ -74,14 +75,14 @@ def latency_against_throughput(
         title=phrase("placement", "says.time_between_two_tokens"),
         ticks=decades(1, 2, 5),
     )
-    ends = [0.45 * min(rates), 1.8 * max(rates)]
+    ends = [(0.2 if look.present else 0.45) * min(rates), 1.8 * max(rates)]  # room for names under the lines
     y = log(
         "tokens_per_s", ends, PLAIN, title=phrase("placement", "says.tokens_s_sustained"), grid=True, line=False
     )
     front = sorted((row for row in points if row["on_front"]), key=lambda row: row["itl_ms"])
     starts = {row["plan"]: row for row in sorted(points, key=lambda row: -row["concurrency"])}
     named = {row["name"] for row in pointed}
-    apart = _named_apart([row for row in starts.values() if row["plan"] not in named], pointed, x_ends, ends)
+    apart = _named_apart([row for row in starts.values() if row["plan"] not in named], pointed, x_ends, ends, look)
     place = f"({narrower(look)} ? datum.down_phone : datum.down)"
     under = f"{place} * {look.scale}"
     red: Spec = {"color": palette.off, "clip": True}
@@ -116,7 +117,7 @@ def latency_against_throughput(
             y=y,
             text="plan",
             where=f"isValid({place})",
-            **words(look, 13.5, dy={"expr": under}, color=palette.muted),
+            **words(look, _NAME, dy={"expr": under}, color=palette.muted),
         ),
         # the plan shown, filled, and the one pinned, open, each over the band of what was measured elsewhere
         layer(
@@ -138,7 +139,7 @@ def latency_against_throughput(
             **words(look, 15, dy=look.px(15), fontWeight=600, **each("align", "dx")),
         ),
     ]
-    return figure(layers, look, 205 if look.present else 330)
+    return figure(layers, look, _WALL_HIGH if look.present else _HIGH)
 
 
 def _band(mark: Row, points: list[Row]) -> tuple[float, float]:
@@ -155,36 +156,40 @@ def _beside(look: Look, mark: Spec) -> Spec:
     return {"align": "left", "dx": look.px(6), **mark}
 
 
-def _named_apart(starts: list[Row], marks: list[Row], ends: Sequence[float], rates: Sequence[float]) -> list[Row]:
+def _named_apart(
+    starts: list[Row], marks: list[Row], ends: Sequence[float], rates: Sequence[float], look: Look
+) -> list[Row]:
     """Each line's lower end with how far under it its name has room: `down`, and on a phone `down_phone`, in px."""
-    placed = {
-        width: _levels(starts, marks, partial(_at_px, ends=ends, rates=rates, width=width))
-        for width in (_PLOT, _PHONE_PLOT)
-    }
-    return [
-        {**row, "down": placed[_PLOT][row["plan"]], "down_phone": placed[_PHONE_PLOT][row["plan"]]}
-        for row in starts
-    ]
+    larger = look.font(_NAME) / look.px(_NAME)
+    wide, high = (_WALL_PLOT * look.zoom / look.scale, _WALL_HIGH) if look.present else (_PLOT, _HIGH)
+    placed, on_phone = (
+        _levels(starts, marks, partial(_at_px, ends=ends, rates=rates, width=width, height=high), larger)
+        for width in (wide, _PHONE_PLOT)
+    )
+    return [{**row, "down": placed[row["plan"]], "down_phone": on_phone[row["plan"]]} for row in starts]
 
 
 def _levels(
-    starts: list[Row], marks: list[Row], at_px: Callable[[Row], tuple[float, float]]
+    starts: list[Row], marks: list[Row], at_px: Callable[[Row], tuple[float, float]], larger: float
 ) -> dict[str, float | None]:
     """How far under its line's end each name stands: the first level that has room, or none."""
     boxes: list[tuple[float, float, float]] = []
+    letter, levels = _LETTER_PX * larger, [level * larger for level in _LEVELS[: 4 if larger == 1 else 3]]
     for mark in marks:
         x, y = at_px(mark)
-        boxes.append((x - 12 - _LETTER_PX * len(mark["name"]), x + 12 + _LETTER_PX * len(mark["name"]), y + 15))
+        boxes.append((x - 12 - letter * len(mark["name"]), x + 12 + letter * len(mark["name"]), y + 15))
+        low, high = (at_px({**mark, "itl_ms": mark[end]})[0] for end in ("low_ms", "high_ms"))
+        boxes.append((low, high, y))
     found: dict[str, float | None] = {}
     for row in sorted(starts, key=lambda row: row["itl_ms"]):
         x, y = at_px(row)
-        half = _LETTER_PX * len(row["plan"]) / 2
+        half = letter * len(row["plan"]) / 2
         down = next(
             (
                 down
-                for down in _LEVELS
+                for down in levels
                 if not any(
-                    x - half < right and left < x + half and abs(y + down - middle) < _LEVELS[0]
+                    x - half < right and left < x + half and abs(y + down - middle) < levels[0]
                     for left, right, middle in boxes
                 )
             ),
@@ -196,11 +201,13 @@ def _levels(
     return found
 
 
-def _at_px(row: Row, ends: Sequence[float], rates: Sequence[float], width: float) -> tuple[float, float]:
-    """About where a point stands in a plot of a width."""
+def _at_px(
+    row: Row, ends: Sequence[float], rates: Sequence[float], width: float, height: float
+) -> tuple[float, float]:
+    """About where a point stands in a plot of a width and a height."""
     across = math.log(row["itl_ms"] / ends[0]) / math.log(ends[1] / ends[0])
     down = math.log(rates[1] / row["tokens_per_s"]) / math.log(rates[1] / rates[0])
-    return width * across, 330 * down
+    return width * across, height * down
 
 
 def _by_the_edge(mark: Row, ends: Sequence[float]) -> bool:

@@ -1,5 +1,6 @@
 """Lab 02's bench figures, read from what they hand to Vega: rows, arms, the crossover and its band."""
 
+import json
 from dataclasses import astuple, replace
 
 import pytest
@@ -13,6 +14,7 @@ from tests.core.two_way_tp.test_two_way_tp_scaling import scaling
 from ui.theme import DARK, LIGHT, Look
 from ui.two_way_tp import charts as arms_charts
 from ui.two_way_tp import charts_scaling as charts
+from ui.two_way_tp import rows as stretch_rows
 from ui.two_way_tp import rows_runs as arm_rows
 from ui.two_way_tp import rows_scaling as rows
 from ui.two_way_tp.bench import ends
@@ -128,3 +130,22 @@ def test_a_prompt_over_a_slow_link_is_half_of_the_compute_and_the_rest():
     assert "67% of it all-reduces" in bars[-1].words
     assert host_fields(runs)["host_slowest"] == "1 Gb/s"
     assert host_fields([("no prompt", log)]) == {} or log.prefill is not None
+
+
+def clocks(log, look):
+    """The figures of *See it* and *Break it*, each with its rows."""
+    step = log.steps[5]
+    timeline, slowed = stretch_rows.timeline(step), stretch_rows.slowed_bars(log.slowed)
+    yield arms_charts.token_timeline(timeline, look, 1e3 * step.whole_s), timeline
+    yield arms_charts.stacked_bars(slowed, look), slowed
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_fill_of_a_rank_s_clock_has_its_name_in_the_key(look: Look):
+    """And none is violet, which is latency: time in an all-reduce is mostly waiting for the other rank."""
+    for chart, parts in clocks(captures.load("gloo-cpu").log, look):
+        keyed = {value["fill"] for value in values_of(chart) if "fill" in value and "name" in value}
+        fills = {"work": look.palette.compute, "sum": look.palette.text}
+        drawn = {row.kind for row in parts}
+        assert keyed == {fills.get(kind, look.palette.ground) for kind in drawn}
+        assert look.palette.latency.lower() not in json.dumps(chart.to_dict()).lower()

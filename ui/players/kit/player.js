@@ -99,6 +99,7 @@ class Player {
     this.width = this.figure.clientWidth;
     if (!this.model || !this.width) return;
     this.theme = readTheme(this.figure);
+    this.figure.style.setProperty('--legend', `${this.find('.speed legend')?.offsetWidth ?? 0}px`);
     if (!this.theme.whole) this.later ??= setTimeout(() => { this.later = null; this.redraw(); }, 100);
     this.layout = this.layOut(this.width);
     this.drawNow();

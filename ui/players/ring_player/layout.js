@@ -15,7 +15,7 @@ function layOut(model, width) {
   const phone = !model.present && width < 600;
   const large = model.courses[0].numbers.length > 0;
   const size = { ...MEASURES[model.present ? (large ? 'presentLarge' : 'present') : phone ? (large ? 'phoneLarge' : 'phone') : large ? 'large' : 'laptop'] };
-  if (model.present && wallHeight() < LOW) Object.assign(size, large ? { course: 312, block: 92 } : { course: 210, block: 48 });
+  if (model.present && wallHeight() < LOW) Object.assign(size, large ? { course: 312, block: 92 } : { course: 202, block: 46, row: 32, bar: 24, gap: 8 });
   const across = phone ? 1 : model.courses.length;
   const each = (width - (across - 1) * size.gap) / across;
   const courses = model.courses.map((course, i) => layCourse(course, size, (i % across) * (each + size.gap), Math.floor(i / across) * (size.course + size.gap), each));

@@ -82,7 +82,7 @@ function paintMarks(pen, model, layout, style) {
 
 // A sentence beside a row would lie out of sight on a phone: there it is listed under the figure.
 const isSentence = (mark) => mark.kind === 'sentence';
-const isListed = (mark, layout) => isSentence(mark) && layout.size === SIZES.phone;
+const isListed = (mark, layout) => isSentence(mark) && layout.isPhone;
 
 function paintCross(pen, fill, x, y, r) {
   const t = r * 0.45;

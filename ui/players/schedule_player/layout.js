@@ -5,16 +5,21 @@ const SIZES = {
   present: { gutter: 156, cell: 70, row: 62, axis: 24, label: 28, text: 28, words: 24, key: 22, hatch: 16, line: 2, least: 24, top: 44 },
   phone: { gutter: 82, cell: 46, row: 36, rows: 320, axis: 14, label: 15, text: 15, words: 9, key: 12, hatch: 10, line: 1.5, least: 14, top: 24 },
 };
+const GAP = 18; // after the longest name: a canvas ends sooner than the gutter
 const SCROLL_BELOW = 22;
 const SCROLL_CELL = 34;
 const SCROLL_LIMIT = 48;
 const LOW = 900, UNCONTROLLED = 52; // a wall lower than this; what its rows may take more of where there is nothing to press
 
-function layOut(model, width) {
-  const size = SIZES[model.present ? 'present' : width < 600 ? 'phone' : 'laptop'];
+// `wide` tells how wide words are in a size: the gutter is as wide as its longest name, and no less than in English.
+function layOut(model, width, wide) {
+  const base = SIZES[model.present ? 'present' : width < 600 ? 'phone' : 'laptop'];
+  const names = model.grids.flatMap((grid) => grid.labels).map((label) => base.key + base.label * 0.55 + wide(label, base.label));
+  const size = { ...base, gutter: Math.ceil(Math.max(base.gutter, ...names.map((name) => name + GAP), wide(model.words.axis, base.axis) + GAP)) };
   const room = width - size.gutter;
   const fit = Math.min(room / Math.max(model.ticks, model.span), size.cell);
-  const scrolls = size === SIZES.phone && fit < SCROLL_BELOW && model.ticks <= SCROLL_LIMIT;
+  const isPhone = base === SIZES.phone;
+  const scrolls = isPhone && fit < SCROLL_BELOW && model.ticks <= SCROLL_LIMIT;
   const cell = scrolls ? SCROLL_CELL : fit;
   const titled = model.grids.some((grid) => grid.title);
   const ranks = model.grids.reduce((sum, grid) => sum + grid.ranks, 0);
@@ -34,7 +39,7 @@ function layOut(model, width) {
     y += grid.ranks * pitch + (titled ? size.label * 0.6 : 0);
   }
   return {
-    size, cell, row, pitch, strip: pitch - row, tops, scrolls, bottom: y, height: y + 9, width: Math.max(cell * model.ticks, ...titles),
+    size, cell, row, pitch, strip: pitch - row, tops, scrolls, isPhone, bottom: y, height: y + 9, width: Math.max(cell * model.ticks, ...titles),
     small: cell * model.narrowest < size.least || row < size.least,
     x: (tick) => Math.round(tick * cell),
     y: (index, rank) => tops[index] + rank * pitch,

@@ -68,7 +68,9 @@ class SchedulePlayer extends Player {
   }
 
   layOut(width) {
-    const layout = layOut(this.model, width);
+    const { font } = this.theme;
+    const pen = this.gutter.getContext('2d');
+    const layout = layOut(this.model, width, (words, px) => Object.assign(pen, { font: `400 ${px}px ${font}` }).measureText(words).width);
     this.figure.dataset.scrolls = layout.scrolls;
     this.listNotes(layout);
     sizedCanvas(this.canvas, layout.width + 2 * PAD, layout.height);
