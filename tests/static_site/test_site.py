@@ -21,7 +21,7 @@ def test_the_list_names_every_file_that_is_kept_and_their_bytes(site):
     assert all((site / name).is_file() for name in parts["files"])
     first = parts["bytes"]["first"]
     assert first < 26e6, "packs as they are, and the machine code that a host packs to less than half"
-    assert first + parts["bytes"]["figures"] < 42e6
+    assert first + parts["bytes"]["tables"] < 42e6
 
 
 def test_no_page_of_the_folder_names_another_host(site):
