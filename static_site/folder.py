@@ -39,6 +39,7 @@ NOT_IMPORTED = {
     "streamlit": r"^streamlit/(\.agents|hello|testing|static)/|\.pyi$",
     "tzdata": r"^tzdata/zoneinfo/(?!UTC|__init__)",
     "pandas": r"^pandas/conftest",
+    "markupsafe": r"_speedups",  # of a machine that is no tab: without it the package takes its own Python
     "numpy": r"/(f2py|distutils)/|_(umath|rational|operand_flag|struct_ufunc)_tests\.cpython|\.a$",
     "pillow": r"_(webp|imagingft|imagingcms|imagingtk)\.cpython",
     "pyarrow": r"/(include|src|includes)/|\.(pyx|pxd|pxi|cc|orig)$"
@@ -129,33 +130,24 @@ def lay_python(parts: Parts, out: Path) -> None:
             yield from ((site + at, data) for at, data in imported(parts.wheel(file), file.split("-")[0]))
 
     mine = f"cp{parts.python().replace('.', '')}"
-    pandas = [file for file in parts.of("figures") if mine in file]
+    pandas = [file for file in parts.of("tables") if file.startswith("pandas-") and mine in file]
+    others = [file for file in parts.of("tables") if not file.startswith("pandas-")]
     # of a distribution for another Python: its own
-    figures = [*own("pyodide-unix-timezones", *([] if pandas else ["pandas"])), *wheels(*pandas)]
+    tables = [*own("pyodide-unix-timezones", "pyarrow", *([] if pandas else ["pandas"])), *wheels(*pandas, *others)]
     first = [*own("numpy", "pillow", "python-dateutil", "six"), *wheels(*parts.of("app"))]
     ours = [(f"app/{name}", data) for name, data in our_files()]
-    files = {"first": [*first, *ours], "figures": figures, "lab": [*wheels(*parts.of("lab"))]}
+    files = {"first": [*first, *ours], "tables": tables, "lab": [*wheels(*parts.of("lab"))]}
     for name, held in files.items():
         write_zip(out / f"{name}.zip", held)
-    lock = parts.lock()
-    arrow, data = parts.own("pyarrow")
-    write_zip(folder / arrow, imported(data, "pyarrow"))
-    compile_python(
-        parts, out, [*(f"{name}.zip" for name in files), "pyodide/python_stdlib.zip", f"pyodide/{arrow}"]
-    )
-    # one library of it is linked to another, which Pyodide does as it loads a package, and an import alone does not
-    row = {
-        **lock["packages"]["pyarrow"],
-        "depends": [],
-        "sha256": hashlib.sha256((folder / arrow).read_bytes()).hexdigest(),
-    }
-    (folder / "pyodide-lock.json").write_text(json.dumps({"info": lock["info"], "packages": {"pyarrow": row}}))
+    compile_python(parts, out, [*(f"{name}.zip" for name in files), "pyodide/python_stdlib.zip"])
+    lock = {"info": parts.lock()["info"], "packages": {}}  # all comes in packs
+    (folder / "pyodide-lock.json").write_text(json.dumps(lock))
     judging: list[tuple[str, bytes]] = []
     for name in files:
         with zipfile.ZipFile(out / f"{name}.zip") as made:
             held = [(one, made.read(one)) for one in made.namelist()]
         write_pack(out / f"{name}.pack", held)
-        if name != "figures":
+        if name != "tables":
             judging += [one for one in held if name == "lab" or JUDGES.search(one[0])]
         (out / f"{name}.zip").unlink()
     write_pack(out / "judge.pack", judging)
@@ -207,7 +199,7 @@ def lay_list(out: Path, python: str) -> str:
         "code": code_hash(),
         "bytes": {
             "first": sum((out / name).stat().st_size for name in core),
-            "figures": sum(one.stat().st_size for one in (out / "figures.pack", *out.glob("pyodide/*.whl"))),
+            "tables": (out / "tables.pack").stat().st_size,
             "machine": (out / core[0]).stat().st_size,
         },
         "files": [name for name in files if not NEVER_KEPT.search(name)] + ["parts.json"],

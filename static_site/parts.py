@@ -104,7 +104,7 @@ class Parts:
         name, version = file.split("-")[:2]
         self.store.mkdir(parents=True, exist_ok=True)
         python = self.wanted["python"].replace(".", "")
-        platform = self.wanted["platform"] if self.wanted["platform"] in file else "any"
+        platform = Path(file).stem.rpartition("-")[2].partition(".")[0]
         abi = [f"--abi=cp{python}", "--implementation=cp"] if platform != "any" else []
         if platform == "any" and name == "protobuf":
             abi = ["--abi=none", "--implementation=py"]

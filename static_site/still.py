@@ -20,6 +20,8 @@ STYLE = f"""
 #still progress {{ display: block; width: min(24rem, 100%); height: 4px; margin-top: 0.4rem; }}
 #still ~ #root {{ visibility: hidden; }}
 #still .dark {{ display: none; }}
+#later {{ position: fixed; inset: auto 0 0 0; z-index: 1000000; margin: 0; padding: 0.6rem 6vw;
+  background: {LIGHT.text}; color: {LIGHT.ground}; font: 16px/1.5 "Source Sans", system-ui, sans-serif; }}
 @media (prefers-color-scheme: dark) {{
   #still {{ background: {DARK.ground}; color: {DARK.text}; }}
   #still .light {{ display: none; }} #still .dark {{ display: block; }}

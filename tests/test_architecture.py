@@ -29,7 +29,7 @@ WORDS = {
 }
 """What says a label, a sentence or a number in the language of the visit."""
 
-FIGURE = {"pandas", "pyarrow", "numpy", "core", "ui.theme", "ui.figures", *WORDS}
+FIGURE = {"pandas", "pyarrow", "numpy", "core", "runtime.one_process", "ui.theme", "ui.figures", *WORDS}
 
 MAY_IMPORT = {
     "core": {"numpy", "core"},

@@ -7,7 +7,6 @@ from html import escape
 from itertools import count
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -26,7 +25,7 @@ from ui.question import Choice, asked
 from ui.tested import Kind, marked
 
 T = TypeVar("T")
-Table: TypeAlias = pd.DataFrame | Sequence[object]
+Table: TypeAlias = Sequence[object]
 """The rows of a figure or of a table."""
 Term = tuple[str, str] | str
 """Of an equation: a number or a word; a pair is a numerator and a denominator."""

@@ -61,18 +61,18 @@ _browser = st.components.v2.component(
 
 @st.cache_resource
 def _settle() -> None:
-    """Once a server: import what draws figures, after the first page, which has none: pandas is most of it."""
+    """Once a server: import what figures and their tables are of, after the first page, which has none."""
     operators.watch()
-    if ALONE:
-        return  # who started the tab's Python imports them, between two runs
-    figures = Timer(FIGURES_AFTER_S, _import_figures)
-    figures.daemon = True
-    figures.start()
+    if not ALONE:  # a tab imports what a page asks for
+        figures = Timer(FIGURES_AFTER_S, _import_figures)
+        figures.daemon = True
+        figures.start()
 
 
 def _import_figures() -> None:
     """Import them, out of sight of the collector."""
-    import_module("ui.figures.prediction")
+    for name in ("ui.figures.prediction", "pandas", "pyarrow"):
+        import_module(name)
     gc.collect()
     gc.freeze()
 

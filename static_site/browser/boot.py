@@ -1,15 +1,23 @@
 """The app in a browser's worker: Streamlit's own ASGI application, spoken to by messages instead of a socket.
 
 `start` begins it; then `opened`, `came`, `closed` are a WebSocket's, and `asked` is one request over HTTP. What the
-app sends goes to the JavaScript module `tab`: `sent(visit, bytes)`, `ended(visit)`.
+app sends goes to the JavaScript module `tab`: `sent(visit, bytes)`, `ended(visit)`. pandas and pyarrow, which
+tables alone want, are the pack that `tab.fetched(name)` gives as the first is made: until then Streamlit has a
+component's data as JSON, without a look for tables in it.
 """
 
 import asyncio
+import ctypes
+import gzip
+import io
+import json
 import os
 import sys
+import sysconfig
 import traceback
 from collections.abc import Mapping
-from importlib import import_module, invalidate_caches
+from contextlib import chdir
+from importlib import invalidate_caches
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
@@ -40,6 +48,29 @@ _tasks: set["asyncio.Task[None]"] = set()
 _app: Any = None
 
 
+_LINKED = "libarrow_python.so"
+
+
+def _place_tables() -> None:
+    """Put in place what tables are of: a pack's files, and the library that others of them link to.
+
+    Files are written a piece at a time, as all of them are many times the pack. A library's name is what it was
+    loaded by, and the others name this one without a folder.
+    """
+    with gzip.open(io.BytesIO(tab.fetched("tables").to_bytes())) as pack:
+        for name, length in json.loads(pack.readline()):
+            path = Path("/", name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                while length:
+                    length -= file.write(pack.read(min(length, 1 << 20)))
+    invalidate_caches()
+    _place_utc()
+    with chdir(Path(sysconfig.get_path("purelib"), "pyarrow")):
+        ctypes.CDLL(_LINKED)
+        os.unlink(_LINKED)  # some 40 MB that are not read again
+
+
 def _place_utc() -> None:
     """Put UTC where dateutil looks for it first: pandas asks, and an archive of all zones takes a second."""
     zones = Path("/usr/share/zoneinfo")
@@ -52,7 +83,9 @@ def made() -> Any:
     import anyio.to_thread
     import streamlit as st
 
-    _place_utc()
+    from runtime.one_process import bring_later
+
+    bring_later(_place_tables)
     anyio.to_thread.run_sync = _done_here
     return st.App(f"{APP}/streamlit_app.py")
 
@@ -73,12 +106,6 @@ async def start() -> None:
     told.put_nowait({"type": "lifespan.startup"})
     _keep(_app({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, told.get, send))
     await began
-
-
-def import_figures() -> None:
-    """Import what draws figures, once what it is made of has been loaded."""
-    invalidate_caches()
-    import_module("ui.figures.prediction")
 
 
 def opened(visit: int, path: str, protocols: str, headers: str) -> None:

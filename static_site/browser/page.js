@@ -3,9 +3,7 @@
 
 (() => {
   const base = new URL(document.currentScript.dataset.base, location.href);
-  const path = location.pathname.slice(base.pathname.length).replace(/\/?(index\.html)?$/, '');
-  const first = path === '' || path === 'overview';
-  const worker = new Worker(new URL(`worker.js${first ? '#first' : ''}`, base));
+  const worker = new Worker(new URL('worker.js', base));
   const began = performance.now();
   const sockets = new Map();
   const asked = new Map();
@@ -83,11 +81,12 @@
 
   const line = () => document.getElementById('still_line');
   const words = JSON.parse(document.getElementById('still_words').textContent);
-  const lang = new URLSearchParams(location.search).get('lang') || navigator.languages.map((one) => one.slice(0, 2)).find((one) => words[one]) || 'en';
-  const said = words[lang] || words.en;
+  const asks = () => new URLSearchParams(location.search).get('lang') || navigator.languages.map((one) => one.slice(0, 2)).find((one) => words[one]);
+  const lang = words[asks()] ? asks() : 'en';
+  const said = words[lang];
   const megabytes = (count) => (count / 1e6).toFixed(1);
   const say = (text) => { if (line()) line().firstChild.textContent = text; };
-  document.getElementById('still').lang = words[lang] ? lang : 'en';
+  document.getElementById('still').lang = lang;
   for (const one of document.querySelectorAll('#still [data-word]')) one.textContent = said[one.dataset.word];
   say(said.loading.replace('{loaded}', '0').replace('{wanted}', '…'));
 
@@ -98,10 +97,20 @@
     seen.disconnect();
     document.getElementById('still')?.remove();
     window.shardlab_stages.alive = performance.now();
-    worker.postMessage({ is: 'drawn' });
     keep();
   });
   seen.observe(document, { childList: true, subtree: true });
+
+  // A run that waits for a pack can say nothing itself: the page does, until the run's first message.
+  const wait = (name) => {
+    if (line() || document.getElementById('later')) return;
+    const later = document.createElement('p');
+    const language = words[asks()] ? asks() : 'en';
+    Object.assign(later, { id: 'later', lang: language });
+    later.setAttribute('role', 'status');
+    document.body.append(later);
+    later.textContent = words[language][name];
+  };
 
   let whole = false;
   const keep = async () => {
@@ -111,6 +120,7 @@
   };
 
   worker.onmessage = ({ data: told }) => {
+    if (told.is === 'sent') document.getElementById('later')?.remove();
     if (told.is === 'sent') sockets.get(told.visit)?.happen(new MessageEvent('message', { data: told.data }));
     else if (told.is === 'ended') sockets.get(told.visit)?.ended(1001);
     else if (told.is === 'answer') { asked.get(told.number)?.(told); asked.delete(told.number); }
@@ -121,7 +131,8 @@
       window.shardlab_stages[told.stage] = performance.now() - began;
       if (said[told.stage]) say(said[told.stage]);
       if (told.stage === 'whole') { whole = true; keep(); }
-    } else if (told.is === 'failed') { say(`${said.failed} ${told.text.split('\n')[0]}`); console.error(told.text); }
+    } else if (told.is === 'later') wait(told.name);
+    else if (told.is === 'failed') { say(`${said.failed} ${told.text.split('\n')[0]}`); console.error(told.text); }
     else if (told.is === 'log') (told.bad ? console.warn : console.log)(told.text);
   };
   worker.onerror = (event) => { say(`${said.failed} ${event.message}`); };

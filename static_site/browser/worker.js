@@ -12,10 +12,7 @@ let loaded = 0;
 let wanted = 0;
 let machine = 0;
 
-let drew = null;
-const drawn = new Promise((go) => { drew = go; });
-
-onmessage = ({ data }) => { if (data.is === 'drawn') drew(); else if (python) python(data); else waiting.push(data); };
+onmessage = ({ data }) => { if (python) python(data); else waiting.push(data); };
 
 // Every file that is fetched is counted as it comes: the page shows bytes, and no guess. Machine code is counted whole:
 // a browser keeps what it made of it only for the answer itself. The page is told a few times a second.
@@ -47,6 +44,17 @@ const pack = async (name) => {
   return answer.body;
 };
 
+// A pack that Python asks for in the middle of a run, which cannot wait: the page says meanwhile what is going on.
+const atOnce = (name) => {
+  tell({ is: 'later', name });
+  const ask = new XMLHttpRequest();
+  ask.open('GET', `./${name}.pack`, false);
+  ask.responseType = 'arraybuffer';
+  ask.send();
+  if (ask.status !== 200) throw new Error(`${name}: ${ask.status}`);
+  return new Uint8Array(ask.response);
+};
+
 const answered = async (boot, { number, method, path, headers, body }) => {
   try {
     const answer = await boot.asked(method, path, headers, body ? new Uint8Array(body) : null);
@@ -62,13 +70,11 @@ const answered = async (boot, { number, method, path, headers, body }) => {
 
 const begin = async () => {
   const parts = await (await fetched('./parts.json')).json();
-  const first = decodeURIComponent(self.location.hash.slice(1)) === 'first';
   machine = parts.bytes.machine;
-  wanted = parts.bytes.first + (first ? 0 : parts.bytes.figures);
-  const packs = (first ? ['first'] : ['first', 'figures']).map(pack);
+  wanted = parts.bytes.first;
+  const first = pack('first');
   const pyodide = await loadPyodide({
     indexURL: './pyodide/',
-    packages: first ? [] : ['pyarrow'],
     env: {
       HOME: '/home/pyodide',
       PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION: 'python',
@@ -77,12 +83,13 @@ const begin = async () => {
     stderr: (text) => tell({ is: 'log', text, bad: true }),
   });
   mark('python');
-  for (const one of packs) await unpack(pyodide.FS, await one);
+  await unpack(pyodide.FS, await first);
   mark('unpacked');
   const copied = (proxy) => { const view = proxy.getBuffer('u8'); const copy = view.data.slice(); view.release(); return copy; };
   pyodide.registerJsModule('tab', {
     sent: (visit, message) => { const copy = copied(message).buffer; tell({ is: 'sent', visit, data: copy }, [copy]); },
     ended: (visit) => tell({ is: 'ended', visit }),
+    fetched: (name) => atOnce(name),
   });
   pyodide.runPython("import sys; sys.path.append('/app/static_site/browser')");
   const boot = pyodide.pyimport('boot');
@@ -95,27 +102,8 @@ const begin = async () => {
     else if (message.is === 'ask') answered(boot, message);
     else if (message.is === 'memory') tell({ is: 'log', text: `memory ${pyodide._module.HEAP8.length}` });
   };
-  if (first) await figuresLater(pyodide, boot);
-  else waiting.splice(0).forEach(python);
-  mark('whole');
-};
-
-// The first page has no figures: it is answered first, and what comes meanwhile waits for what draws them.
-const figuresLater = async (pyodide, boot) => {
-  const pass = python;
-  python = null;
-  let runs = 0;
-  while (!runs) {
-    const until = waiting.findIndex((message) => message.is === 'in');
-    waiting.splice(0, until + 1).forEach((message) => { pass(message); runs += message.is === 'in'; });
-    await new Promise((go) => setTimeout(go, 20));
-  }
-  // the page has the processor and the wire to itself until it stands; one that is never drawn is not waited for
-  await Promise.race([drawn, new Promise((go) => setTimeout(go, 10000))]);
-  await Promise.all([pack('figures').then((packed) => unpack(pyodide.FS, packed)), pyodide.loadPackage('pyarrow')]);
-  boot.import_figures();
-  python = pass;
   waiting.splice(0).forEach(python);
+  mark('whole');
 };
 
 begin().catch((error) => tell({ is: 'failed', text: String(error.stack || error) }));

@@ -122,6 +122,17 @@ def test_a_learner_solves_a_lab_and_comes_back_without_a_network(page_left_alone
     assert page.locator(".solve .receipt code").inner_text() == line
 
 
+def test_what_tables_need_is_brought_as_the_first_is_opened(page):
+    """A figure needs none of it. The page says meanwhile that it is on the way."""
+    page.goto("comm_cost/?bill_scene=bench&lang=es")
+    page.locator("canvas, svg.marks").first.wait_for()
+    page.wait_for_function(KEPT, polling=500)
+    page.get_by_text("La figura como tabla").first.click()
+    page.locator("#later", has_text="tablas").wait_for()
+    page.get_by_test_id("stDataFrame").wait_for()
+    assert page.locator("#later").count() == 0
+
+
 def test_the_other_labs_are_solved_in_the_page(page, folder):
     page.goto("comm_cost/?bill_scene=build&lang=en")
     _solve(page, "lab-03")

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,11 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 SAMPLED = 8
 """Of so many scenes one is held to the server's in a run, unless all are asked for."""
+CORE_FILES = 12
+ELSEWHERE = re.compile(
+    r"^(from|import) (hypothesis|pyarrow|subprocess|tests|ui|runtime|scripts|labs)|SHARDLAB|mark[.]slow", re.M
+)
+"""What a tab's Python has not, and what is no part of `core`."""
 
 pytestmark = pytest.mark.slow
 
@@ -21,7 +27,7 @@ def test_the_list_names_every_file_that_is_kept_and_their_bytes(site):
     assert all((site / name).is_file() for name in parts["files"])
     first = parts["bytes"]["first"]
     assert first < 26e6, "packs as they are, and the machine code that a host packs to less than half"
-    assert first + parts["bytes"]["figures"] < 42e6
+    assert first + parts["bytes"]["tables"] < 42e6
 
 
 def test_no_page_of_the_folder_names_another_host(site):
@@ -54,6 +60,17 @@ def test_a_scene_says_in_the_tab_what_it_says_on_a_server(site, request):
     assert len(here) >= 70 // step
     differ = {at: _first_difference(here[at], there[at]) for at in here if here[at] != there[at]}
     assert not {at: one for at, one in differ.items() if not is_of_the_place(at)}, (first, step, differ)
+
+
+def test_core_passes_its_tests_in_the_tab(site):
+    """A few files of those that need nothing but pytest and `core`: a tab's integers have 32 bits."""
+    plain = [
+        file for file in sorted((ROOT / "tests/core").rglob("test_*.py")) if not ELSEWHERE.search(file.read_text())
+    ]
+    some = [str(file.relative_to(ROOT)) for file in random.sample(plain, CORE_FILES)]
+    command = ["node", str(HERE / "pyodide.mjs"), str(site), str(HERE / "core_in_tab.py"), *some]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, timeout=800)
+    assert done.stdout.splitlines()[-1:] == ["ENDED 0"], (some, done.stdout[-3000:], done.stderr[-1000:])
 
 
 SERVER = """

@@ -1,19 +1,25 @@
-"""Rows to tables: a dataclass is a row, a field is a column; and tables worded once for whoever asks."""
+"""Rows to tables: a dataclass is a row, a field is a column; and tables worded once for whoever asks.
+
+pandas and pyarrow are imported once a table is made: charts have no need of them, and a browser's tab fetches them
+then.
+"""
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
-from typing import Any, TypeAlias
-
-import pandas as pd
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core import units
 from runtime.content import language, load, slug
 from runtime.kept import Itself, Known
+from runtime.one_process import bring_tables
 from runtime.quantities import grouped, local, style
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 Row: TypeAlias = Any
 """A dataclass whose fields are columns, a `runtime.rows.Row`, or a mapping of columns."""
@@ -22,10 +28,6 @@ _KEPT = 256
 """Figures and tables kept ready, for all visitors together."""
 
 _LONGEST_CODE = 24
-
-_ARROW: Mapping[str, pa.DataType] = {"int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_()}
-_PLAIN_TYPES = {*_ARROW, "str", "object"}
-"""Columns of a frame that are told without pandas, which takes milliseconds for each table."""
 
 
 def columns_of(row: Row) -> Mapping[str, Any]:
@@ -51,15 +53,7 @@ class Frozen:
     rows: tuple[tuple[Any, ...], ...]
 
     @classmethod
-    def of(cls, table: pd.DataFrame) -> "Frozen":
-        """A frame's content; what is not known is None."""
-        names = tuple(map(str, table.columns))
-        # NaN is not itself, and would never be found again
-        columns = [[None if value != value else value for value in table[name].tolist()] for name in table.columns]
-        return cls(names, Known(zip(*columns, strict=True)))
-
-    @classmethod
-    def of_rows(cls, rows: Iterable[Row]) -> "tuple[Frozen, tuple[str, ...]]":
+    def of(cls, rows: Iterable[Row]) -> "tuple[Frozen, tuple[str, ...]]":
         """What a frame of these rows would hold, and its types. Raises TypeError where one is needed to tell."""
         columns_of = [as_row(row) for row in rows]
         names = tuple(columns_of[0]) if columns_of else ()
@@ -85,7 +79,7 @@ def _column(values: list[Any]) -> tuple[list[Any], str]:
 class Sheet:
     """A table as it is shown, in the words and marks of a language, and as it is taken away."""
 
-    sent: pa.Table
+    sent: "pa.Table"
     csv: bytes
 
     @property
@@ -100,22 +94,14 @@ class Sheet:
         return table.style.set_uuid("").format(_number, subset=list(numbers), na_rep="")
 
 
-def sheet(table: "pd.DataFrame | Sequence[Row]") -> Sheet:
+def sheet(table: Sequence[Row]) -> Sheet:
     """A figure's rows as a table, made ready once for the same content and language."""
     if isinstance(table, Known):
         return _known_sheet(language(), Itself(table))
-    if not isinstance(table, pd.DataFrame):
-        try:
-            content, types = Frozen.of_rows(table)
-            return _sheet(language(), types, content)
-        except TypeError:  # a field of another kind
-            table = pd.DataFrame(map(as_row, table))
-    types = tuple(map(str, table.dtypes))
-    if not _PLAIN_TYPES.issuperset(types):
-        return _worded_frame(table)
     try:
-        return _sheet(language(), types, Frozen.of(table))
-    except TypeError:  # a cell that has no key
+        content, types = Frozen.of(table)
+        return _sheet(language(), types, content)
+    except TypeError:  # rows or cells of several kinds, or one that has no key
         return _worded_frame(table)
 
 
@@ -137,7 +123,7 @@ def cell(value: Any) -> Any:
     return load("tables").get(f"cell.{code}") or load("shell").get(f"option.{code}", value)
 
 
-def worded(table: pd.DataFrame) -> pd.DataFrame:
+def worded(table: "pd.DataFrame") -> "pd.DataFrame":
     """A table with its columns and its codes by their words."""
     table = table.rename(columns=head)
     texts = [name for name in table.columns if table[name].map(type).eq(str).any()]
@@ -150,13 +136,22 @@ def _number(value: float) -> str:
 
 @lru_cache(maxsize=_KEPT)
 def _sheet(language: str, types: tuple[str, ...], content: Frozen) -> Sheet:
+    bring_tables()
+    import pyarrow as pa
+
+    arrow = {"int64": pa.int64(), "float64": pa.float64()}
     columns = list(zip(*content.rows, strict=True)) or [()] * len(content.columns)
     shown = [list(map(cell, column)) if str in set(map(type, column)) else column for column in columns]
-    arrays = [pa.array(column, _ARROW.get(kind)) for column, kind in zip(shown, types, strict=True)]
+    arrays = [pa.array(column, arrow.get(kind)) for column, kind in zip(shown, types, strict=True)]
     written = StringIO()
     csv.writer(written, lineterminator="\n").writerows([content.columns, *content.rows])
     return Sheet(pa.Table.from_arrays(arrays, list(map(head, content.columns))), written.getvalue().encode())
 
 
-def _worded_frame(table: pd.DataFrame) -> Sheet:
+def _worded_frame(rows: Sequence[Row]) -> Sheet:
+    bring_tables()
+    import pandas as pd
+    import pyarrow as pa
+
+    table = pd.DataFrame(map(as_row, rows))
     return Sheet(pa.Table.from_pandas(worded(table), preserve_index=False), table.to_csv(index=False).encode())

@@ -3,13 +3,11 @@
 A browser reads a data set anew, and works out what is drawn of it, only where its bytes are others.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import pyarrow as pa
-
+from ui.figures.arrow import stream
 from ui.figures.axes import Spec
 from ui.figures.frames import Row
 from ui.figures.lifted import is_lifted, lifted
@@ -55,24 +53,4 @@ class Figure:
     @cached_property
     def sent(self) -> Spec:
         """The chart as Streamlit takes it, its rows as Arrow."""
-        return {**self.lifted.spec, "datasets": {name: _arrow(rows) for name, rows in self.parts.items()}}
-
-
-def _arrow(rows: Sequence[Row]) -> bytes:
-    """Rows as an Arrow stream: its schema, one batch, its end."""
-    if not rows:
-        return _NO_ROWS
-    names: dict[str, Any] = {}
-    for row in rows:
-        names.update(row)
-    return _stream(
-        pa.RecordBatch.from_arrays([pa.array([row.get(name) for row in rows]) for name in names], list(names))
-    )
-
-
-def _stream(batch: pa.RecordBatch) -> bytes:
-    return b"".join((batch.schema.serialize(), batch.serialize(), _END))
-
-
-_END = b"\xff\xff\xff\xff\0\0\0\0"
-_NO_ROWS = _stream(pa.RecordBatch.from_pydict({PART: pa.array([], pa.string())}))
+        return {**self.lifted.spec, "datasets": {name: stream(rows) for name, rows in self.parts.items()}}

@@ -6,7 +6,6 @@ from html import escape
 from itertools import product
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from core.pipeline_bubble.bubble import FillDrain
@@ -86,7 +85,7 @@ def beside_cheating(page: Page[Any], run: Cheat, sizes: Mapping[str, tuple[Seque
 def _as_table(page: Page[Any], grids: Sequence[Grid], name: str, alt: str) -> None:
     tabled = [grid for grid in grids if grid.ranks * grid.ticks <= MOST_TABLED]
     if tabled:
-        page.as_table(lambda: pd.concat(map(table, tabled)), name, alt)
+        page.as_table(lambda: table(tabled), name, alt)
 
 
 def at_rest(page: Page[Any], run: FillDrain, key: str) -> None:
@@ -100,17 +99,18 @@ def at_rest(page: Page[Any], run: FillDrain, key: str) -> None:
     _as_table(page, [still], key, alt)
 
 
-@kept
-def table(grid: Grid) -> pd.DataFrame:
+def table(grids: Sequence[Grid]) -> list[dict[str, str | None]]:
     """A row a rank and a column a tick: `3`, or `B3` where a run goes back, and a dash where it is idle."""
-    ticks = [said("pipeline_bubble", "says.tick", tick=tick) for tick in range(grid.ticks)]
-    cells = memoryview(grid.cells).cast("h").tolist()
-    codes = [cells[rank * grid.ticks : (rank + 1) * grid.ticks] for rank in range(grid.ranks)]
-    said_of = pd.DataFrame([[_said(code) for code in row] for row in codes], columns=ticks)
-    said_of.insert(0, "row", list(grid.labels))
-    if grid.title:
-        said_of.insert(0, "version", grid.title)
-    return said_of
+    rows = []
+    for grid in grids:
+        title = {"version": grid.title} if grid.title else {}
+        cells = memoryview(grid.cells).cast("h").tolist()
+        for rank, name in zip(range(grid.ranks), grid.labels, strict=True):
+            codes = enumerate(cells[rank * grid.ticks : (rank + 1) * grid.ticks])
+            said_of = {said("pipeline_bubble", "says.tick", tick=tick): _said(code) for tick, code in codes}
+            rows.append({**title, "row": name, **said_of})
+    columns = max(rows, key=len)  # a shorter run has no more to say
+    return [{column: row.get(column) for column in columns} for row in rows]
 
 
 def _said(code: int) -> str:

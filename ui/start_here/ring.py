@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pandas as pd
-
 from core.course.labs_own import ring_run, ring_sums
 from runtime.rows import Row
 from ui.comm_cost.rounds import shares
@@ -37,7 +35,7 @@ def running_ring(page: Page[Any]) -> None:
         present=page.look.present,
         position="{{now}}",
     )
-    page.as_table(lambda: pd.DataFrame(held_rows(course)), "running_ring", say("collectives.ring_alt"))
+    page.as_table(lambda: held_rows(course), "running_ring", say("collectives.ring_alt"))
 
 
 def held_rows(course: player.Course) -> list[dict[str, str]]:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from core.strategy.block import Block
@@ -35,7 +34,7 @@ def block(page: Page[Any], strategy: str, ranks: int, drawn: Block) -> None:
         st.download_button(
             page.label("says.download_mermaid"), text.encode(), f"{name}.mmd", "text/plain", on_click="ignore"
         )
-    page.as_table(lambda: pd.DataFrame(block_rows(drawn)), f"block_{strategy.lower()}", alt)
+    page.as_table(lambda: block_rows(drawn), f"block_{strategy.lower()}", alt)
     with st.container(key="aside_mermaid"):
         page.folded(page.prose.text("block.mermaid"), "mermaid", lambda: st.code(text, language=None))
 

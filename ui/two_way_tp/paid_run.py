@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import pandas as pd
 import streamlit as st
 
 from core.two_way_tp.spend import account, cost_usd
 from runtime.budget import BudgetGuard
+from runtime.one_process import bring_tables
 from runtime.paid_run import FOLDER, MANIFEST
 from runtime.prose import said
 from runtime.quantities import local
@@ -17,6 +18,9 @@ from ui.page import Page
 from ui.prose import escape
 from ui.question import Number, Whole, ask
 from ui.two_way_tp.words_bench import paid_fields
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GPUS = 2
 ROWS = 4
@@ -90,8 +94,11 @@ def survey() -> None:
         )
 
 
-def empty_survey() -> pd.DataFrame:
+def empty_survey() -> "pd.DataFrame":
     """Rows to be filled in: no vendor is proposed, for prices change and none was asked."""
+    bring_tables()
+    import pandas as pd
+
     return pd.DataFrame(
         {
             "vendor": [""] * ROWS,
@@ -104,7 +111,7 @@ def empty_survey() -> pd.DataFrame:
     )
 
 
-def with_cost(survey: pd.DataFrame) -> pd.DataFrame:
+def with_cost(survey: "pd.DataFrame") -> "pd.DataFrame":
     """The rows that name a vendor and a price, with what they would cost."""
     named = survey[(survey.vendor.fillna("").str.strip() != "") & (survey.usd_per_hour.fillna(0) > 0)]
     hours = named.hours.fillna(0)

@@ -93,8 +93,12 @@ def test_a_composition_pays_what_lab_03_bills_for_its_sums(model, gpu):
 
 def test_a_schedule_is_a_table_as_well():
     run = rows.fill_drain_run(FillDrain(2, 3))
-    table = grids.table(grids.forward(run, 2))
-    assert table.set_index("row").loc["stage 1"].tolist() == ["–", "0", "1", "2"]
+    table = grids.table([grids.forward(run, 2)])
+    assert list(table[1].values()) == ["stage 1", "–", "0", "1", "2"]
     side = Comparison().side("1f1b")
-    trained = grids.table(grids.trained(pairs.drawn(side, 1, False))).set_index("row").drop(columns="version")
-    assert trained.loc["rank 3"].tolist()[3:6] == ["0", "B0", "B0"]
+    trained = grids.trained(pairs.drawn(side, 1, False))
+    rank_3 = grids.table([trained])[3]
+    assert list(rank_3.values())[1:8] == ["rank 3", "–", "–", "–", "0", "B0", "B0"]
+    both = grids.table([grids.forward(run, 2), trained])
+    assert len({tuple(row) for row in both}) == 1, "of two runs, one table"
+    assert list(both[0].values())[-1] is None
