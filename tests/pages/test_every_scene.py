@@ -51,7 +51,7 @@ PREDICTED = {
     ("strategy", "serving"),
 }
 """Scenes that tell a time of a real machine by fitted constants; the others' are a data sheet's, or measured."""
-ERRORS = re.compile("of this class of GPU and kind of model, off by|never tested here")
+ERRORS = re.compile("this class of GPU and kind of model|never tested here")
 FLOOR = re.compile("Not timed: (compute is|these times come)")
 """What stands there instead beside a time that goes by a data sheet or a link's row."""
 IN_SECONDS = re.compile(r"\d[\s\u00a0\u202f]?(?:ms|µs)\b")

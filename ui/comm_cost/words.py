@@ -118,7 +118,7 @@ def fields(
 def _reached(view: View, many: Rule) -> str:
     """Return what a served engine reaches beside the rule's largest speed-up; nothing where no model splits so."""
     found = reached(replace(view.scenario, tp=many.many, link=many.fabric.link.key))
-    return "" if found is None else said("comm_cost", "see.rule_reached", found, rule=many)
+    return "" if found is None else said("comm_cost", "reached.rule", found, rule=many)
 
 
 def _measured(view: View, link: LinkSpec, points: Sequence[MeasuredPoint]) -> str:

@@ -37,9 +37,12 @@ class Structs(tuple[tuple[int, int], ...]):
     """A vector of pairs of long integers, which lie in it by value."""
 
 
-def stream(rows: Sequence[Row]) -> bytes:
-    """Return the rows as an Arrow stream: its schema, one batch, its end. Raises TypeError for other columns."""
-    names: dict[str, Any] = {}
+def stream(rows: Sequence[Row], columns: Sequence[str] = ()) -> bytes:
+    """Return the rows as an Arrow stream: its schema, one batch, its end. Raises TypeError for other columns.
+
+    `columns` are there even where no row has them.
+    """
+    names: dict[str, Any] = dict.fromkeys(columns)
     for row in rows:
         names.update(row)
     fields, nodes, buffers, body = [], [], [], bytearray()

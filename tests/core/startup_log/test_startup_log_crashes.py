@@ -160,15 +160,15 @@ def test_a_service_that_crashed_is_not_hidden_by_one_that_serves():
     ("line", "said"),
     [
         ("ValueError: Free memory on device cuda:0 (11.07/23.99 GiB) on startup is less than desired GPU memory"
-         " utilization (0.9, 21.59 GiB).", "the GPU had 11.07 GiB free of 23.99 GiB, and 0.9 of it, 21.59 GiB,"),
-        ("RuntimeError: NCCL error: unhandled system error", "a call of NCCL failed"),
+         " utilization (0.9, 21.59 GiB).", "the GPU had 11.07 GiB free of 23.99 GiB, and the engine asks for 0.9 of it, 21.59 GiB."),
+        ("RuntimeError: NCCL error: unhandled system error", "an NCCL call failed"),
         ("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.",
          "after the weights nothing"),
-        ("RuntimeError: CUDA error: an illegal memory access was encountered", "a kernel touched memory"),
+        ("RuntimeError: CUDA error: an illegal memory access was encountered", "a kernel accessed memory"),
         ("OSError: [Errno 98] Address already in use", "the port is already in use"),
         ("ValueError: User-specified max_model_len (40000) is greater than the derived max_model_len"
          " (max_position_embeddings=32768)",
-         "40000 tokens of context are asked for, and the model's config allows 32768"),
+         "the command asks for 40000 tokens of context, and the model's config allows 32768"),
     ],
 )  # fmt: skip
 def test_a_rule_explains_a_crash_that_it_knows(line, said):
