@@ -70,7 +70,7 @@ def test_five_billion_active_parameters_leave_little_to_save():
     kind, lines = told("gpt-oss-120b on A100: why is TP=2 slower than TP=1?")
     assert kind == "tp_slower"
     assert lines[0].startswith(
-        "It was measured: on A100 SXM 80 GB, gpt-oss 120B took 11.1 ms between tokens at TP=1"
+        "This was measured: on A100 SXM 80 GB, gpt-oss 120B took 11.1 ms between tokens at TP=1"
     )
     assert 1 < number_in(lines[3], r"([\d.]+) times as fast") < 1.3
     assert any("reads only 5 711 982 912" in line or "reads only 5711982912" in line for line in lines)
@@ -136,7 +136,7 @@ def test_memory_is_added_up_where_it_ran_out():
     """141.1 / 2 = 70.6 + 3.5 = 74.1 of 76.5 GB: 2.4 GB are left."""
     kind, lines = told("CUDA out of memory when loading Llama 3 70B on 2 A100 with tp=2")
     assert kind == "oom"
-    assert re.search(r"weights 7[01](\.\d)? GB and overhead [34](\.\d)? GB, leaves 2(\.\d)? GB", lines[0])
+    assert re.search(r"− 7[01](\.\d)? GB weights − [34](\.\d)? GB overhead = 2(\.\d)? GB", lines[0])
 
 
 def test_a_token_of_qwen3_32b_is_256_kib():

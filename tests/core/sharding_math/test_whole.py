@@ -72,7 +72,7 @@ def test_what_ranks_made_apart_meets_in_a_collective_alone():
         with pytest.raises(OutOfRangeError, match="hold one of these values each: only a collective"):
             meet(products())
     for put in (np.hstack, np.column_stack, lambda h: np.concatenate(h, axis=1), lambda h: np.append(h[0], h[1])):
-        with pytest.raises(OutOfRangeError, match="that is a gather, and no collective in the ledger says so"):
+        with pytest.raises(OutOfRangeError, match="a gather that the ledger does not show"):
             put(products())
     ledger = Ledger()
     y = all_gather(products(), ledger)

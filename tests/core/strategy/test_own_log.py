@@ -29,7 +29,7 @@ def test_with_the_memory_left_alone_the_weights_are_the_plans():
     beside = budget.overhead.peak_activation_bytes + budget.overhead.non_torch_bytes
     assert beside == pytest.approx(budget.granted_bytes - (15.27 + 2.0) * GIB, rel=1e-3)
     assert not found.refused
-    assert any("does not say its weights" in worded(one) for one in said_of(found))
+    assert any("does not print its weights" in worded(one) for one in said_of(found))
 
 
 def test_printed_weights_and_predicted_ones_come_to_the_same():

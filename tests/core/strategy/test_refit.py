@@ -111,7 +111,7 @@ def test_a_table_of_several_nodes_is_no_link_within_one():
 
 def test_a_measurement_no_constants_explain_is_said():
     found = refit(QUESTION, bench=bench(1e-4))
-    assert "no constants bring it" in worded(found.taken[0])
+    assert "No constants bring it" in worded(found.taken[0])
 
 
 def test_nothing_brought_changes_nothing():
