@@ -8,6 +8,8 @@ link, Back or a reload, the browser's query is.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from functools import lru_cache
+from math import inf
+from time import monotonic
 from typing import Any
 
 import streamlit as st
@@ -25,6 +27,11 @@ SHARED = (*SCENARIO_NAMES, *(one.name for one in fields(Visit)))
 """The names in the address that every page shares."""
 LONGEST_VALUE, MOST_NAMES = 4000, 300
 """Of an address's parts; what is longer is nobody's."""
+
+LATE_S = 3.0
+"""How long a browser may still tell of a control what it showed before its twin was pressed."""
+_EARLIER = "_earlier"
+"""When a control was last told another value than one, by its key and that value."""
 
 _COPY, _PRESSED, _OPENED = "_address", "_pressed", "_opened"
 _LEFT, _DRAWN, _PLAYED, _TOOK = "_left", "_drawn", "_played", "_took"
@@ -160,16 +167,26 @@ def control(
     key, looks = key or name, (kind.looks(stem), label)
     drawn: dict[str, object] = memory().setdefault(_DRAWN, {})
     if st.session_state.get(key) != value or drawn.get(key) != looks:
+        if key != name and key in st.session_state:
+            _note_earlier(key, st.session_state[key])
         st.session_state[key] = value
         drawn[key] = looks
     kind.draw(label, stem, key=key, on_change=_take, args=(key, name, kind, default, stem), **given)
 
 
+def _note_earlier(key: str, value: object) -> None:
+    """Remember what a control showed until now, and forget what no browser can still tell."""
+    now = monotonic()
+    earlier: dict[tuple[str, object], float] = memory().get(_EARLIER, {})
+    memory()[_EARLIER] = {one: at for one, at in earlier.items() if now - at < LATE_S} | {(key, value): now}
+
+
 def _take(key: str, name: str, kind: Kind[Any], default: object, stem: str) -> None:
     took: set[str] = memory().setdefault(_TOOK, set())
-    if key != name and name in took:  # its twin was pressed, and the browser had not yet heard of this one's value
-        return
-    took.add(name)
     value = st.session_state[key]
+    since_s = monotonic() - memory().get(_EARLIER, {}).get((key, value), -inf)
+    if key != name and (name in took or since_s < LATE_S):
+        return  # its twin was pressed, and the browser had not yet heard of this one's new value
+    took.add(name)
     is_default = value is None or value == default
     write({name: None if is_default else kind.write(value, stem)})

@@ -154,7 +154,7 @@ def test_a_servers_visitor_solves_a_lab_too(chromium, site, tmp_path):
         assert not [one for one in asked if "pyodide" in one]
         _write(page, _file("solution", "lab-03") + HALF_THE_SUMS)
         _run(page, "9 of 10 tasks pass.")
-        page.get_by_text("Your code bills this step otherwise than the reference.").wait_for()
+        page.get_by_text("Your code and the reference bill this step differently.").wait_for()
         assert [one for one in asked if one.endswith("pyodide.asm.wasm")]
         assert all(one.startswith((address, "blob:", "data:", address.replace("http", "ws"))) for one in asked)
         assert not errors

@@ -25,7 +25,9 @@ NAMES = re.compile(r"\b(?:bf16|fp8|p9[59]|[HAL]\d{2,3}[SG]?|99 of 100|Qwen3 32B|
 
 QUOTED = {("ask", "posted")}
 """Questions in the words of who asked them, numbers and all."""
-LABEL = re.compile(r"\b(?:TP|PP|EP|DP)=\d+\b|\bW[12]\b|\bZeRO-\d\b|\b1F1B\b|\bP2P\b|\bDeepSeek-V\d\b|\b2\(N-1\)(?:/N)?")
+LABEL = re.compile(
+    r"\b(?:TP|PP|EP|DP)=\d+\b|\bW[12]\b|\bZeRO-\d\b|\b1F1B\b|\bP2P\b|\bDeepSeek-V\d\b|\b2\(N-1\)(?:/N)?"
+)
 CATALOG = sorted(
     {name for rows in (MODELS, GPUS, LINKS) for row in rows.values() for name in (row.key, row.name)},
     key=len,

@@ -53,4 +53,7 @@ class Figure:
     @cached_property
     def sent(self) -> Spec:
         """The chart as Streamlit takes it, its rows as Arrow."""
-        return {**self.lifted.spec, "datasets": {name: stream(rows, () if rows else (PART,)) for name, rows in self.parts.items()}}
+        return {
+            **self.lifted.spec,
+            "datasets": {name: stream(rows, () if rows else (PART,)) for name, rows in self.parts.items()},
+        }

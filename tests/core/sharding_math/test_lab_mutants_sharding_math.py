@@ -191,7 +191,7 @@ SAYS = {
     "the whole product, never cut": "is more than one rank holds: cut it into",
     "the all-reduce forgotten: rank 0 keeps its own term": "Rank 0 has its own term alone",
     "the sum taken by hand, with no collective": "ranks=0 and 1 hold one of these values each",
-    "all of the hidden row put together for free": "puts them together: that is a gather",
+    "all of the hidden row put together for free": "joins them: a gather that the ledger does not show",
     "all of the bias on every rank's outputs": "a rank has 4 outputs here and the bias has 8",
     "x met by W as it stands, out of the transpose": "W is [16, 5], (out, in)",
     "reduced twice": "Every entry is 2 times too large: the sum",
