@@ -6,7 +6,7 @@ import pytest
 
 from runtime import content
 from tests.pages.test_every_scene import visit
-from ui import language
+from ui import address, language
 from ui.course.pages import LABS, entry
 
 
@@ -71,3 +71,15 @@ def test_a_press_of_a_slider_stands_against_what_its_field_had_not_yet_heard():
     assert app.slider(key="bill_guess").value == app.number_input(key="bill_guess_typed").value == 5
     app.number_input(key="bill_guess_typed").set_value(7).run()
     assert app.query_params["bill_guess"] == "7"
+
+
+def test_a_later_press_brings_no_old_value_of_a_field_that_shows_another(monkeypatch):
+    """Reveal, pressed before the browser heard of the run that moved the field, sent it as it was: 2 for 5."""
+    app = visit(entry("comm_cost"), bill_guess="2")
+    app.slider(key="bill_guess").set_value(5).run()
+    app.number_input(key="bill_guess_typed").set_value(2).run()
+    assert app.query_params["bill_guess"] == "5"
+    assert app.slider(key="bill_guess").value == app.number_input(key="bill_guess_typed").value == 5
+    monkeypatch.setattr(address, "LATE_S", 0.0)  # by then it has heard
+    app.number_input(key="bill_guess_typed").set_value(2).run()
+    assert app.query_params["bill_guess"] == "2"

@@ -160,7 +160,8 @@ def test_a_service_that_crashed_is_not_hidden_by_one_that_serves():
     ("line", "said"),
     [
         ("ValueError: Free memory on device cuda:0 (11.07/23.99 GiB) on startup is less than desired GPU memory"
-         " utilization (0.9, 21.59 GiB).", "the GPU had 11.07 GiB free of 23.99 GiB, and the engine asks for 0.9 of it, 21.59 GiB."),
+         " utilization (0.9, 21.59 GiB).",
+         "the GPU had 11.07 GiB free of 23.99 GiB, and the engine asks for 0.9 of it, 21.59 GiB."),
         ("RuntimeError: NCCL error: unhandled system error", "an NCCL call failed"),
         ("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.",
          "after the weights nothing"),
