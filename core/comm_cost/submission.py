@@ -34,6 +34,11 @@ class OwnBill:
     due: Bill
 
     @property
+    def latency_s(self) -> float:
+        """The part of it that goes when hops take no time."""
+        return self.comm_s - self.bandwidth_s
+
+    @property
     def right(self) -> bool:
         """Whether the reference says the same of it."""
         agrees = abs(self.comm_s - self.due.comm_s) <= AGREES * self.due.comm_s

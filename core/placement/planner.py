@@ -165,6 +165,16 @@ class Placement:
         return timed_slower(question.model, question.cluster.gpu, layout.tp_size, held)
 
     @cached_property
+    def set_aside(self) -> tuple[int, Slower] | None:
+        """The quickest plan by arithmetic of those found slower, if it beats the one taken, and its times."""
+        if self.recommended is None or self.found_slower(self.recommended):
+            return None
+        taken_s = self.timing(self.recommended).itl_s
+        found = [(index, pair) for index in self.fitting if (pair := self.found_slower(index))]
+        quicker = [one for one in found if self.timing(one[0]).itl_s < taken_s]
+        return min(quicker, key=lambda one: self.timing(one[0]).itl_s, default=None)
+
+    @cached_property
     def by_rate(self) -> tuple[int, ...]:
         """The plans that fit, those that give most first."""
         return tuple(sorted(self.fitting, key=lambda index: -self.timing(index).sustained_tokens_per_s))

@@ -42,16 +42,14 @@ def answer(placement: Placement) -> list[Remark]:
 def _timed_slower(placement: Placement, chosen: Plan) -> Remark | None:
     """A published pair of times in which more ranks were slower: than it takes, or than another plan would take."""
     assert placement.recommended is not None
-    question, taken_s = placement.question, placement.timing(placement.recommended).itl_s
-    gpu = question.cluster.gpu
+    question, gpu = placement.question, placement.question.cluster.gpu
     if pair := placement.found_slower(placement.recommended):
         return remark("placement.timed_slower", pair=pair, model=question.model, gpu=gpu)
-    aside = [index for index in placement.fitting if placement.timing(index).itl_s < taken_s]
-    for index in sorted(aside, key=lambda one: placement.timing(one).itl_s):
-        if pair := placement.found_slower(index):
-            name, timing = placement.plans[index].layout.name, placement.timing(index)
-            return remark("placement.set_aside", name=name, timing=timing, pair=pair, model=question.model, gpu=gpu)
-    return None
+    if placement.set_aside is None:
+        return None
+    index, pair = placement.set_aside
+    name, timing = placement.plans[index].layout.name, placement.timing(index)
+    return remark("placement.set_aside", name=name, timing=timing, pair=pair, model=question.model, gpu=gpu)
 
 
 def _printed(placement: Placement, chosen: Plan) -> Remark | None:

@@ -172,10 +172,9 @@ def learner_rows(bills: Sequence[OwnBill]) -> list[BillRow]:
     rows = []
     for own in bills:
         name, compute_s = short_name(own.link), own.due.step.compute_s
-        waiting_s = own.comm_s - own.bandwidth_s
         share = "" if own.fraction is None else f", {percent(own.fraction)}"
-        words = f"{sum_in_ms(waiting_s, own.bandwidth_s)}{share}"
+        words = f"{sum_in_ms(own.latency_s, own.bandwidth_s)}{share}"
         rows.append(bill_row(own.due, said("comm_cost", "bar.reference", link=name), ""))
         yours = said("comm_cost", "bar.yours", link=name)
-        rows.append(bar(yours, "", waiting_s, own.bandwidth_s, words, compute_s))
+        rows.append(bar(yours, "", own.latency_s, own.bandwidth_s, words, compute_s))
     return rows

@@ -163,16 +163,16 @@ def _named_apart(
     larger = look.font(_NAME) / look.px(_NAME)
     wide, high = (_WALL_PLOT * look.zoom / look.scale, _WALL_HIGH) if look.present else (_PLOT, _HIGH)
     placed, on_phone = (
-        _levels(starts, marks, partial(_at_px, ends=ends, rates=rates, width=width, height=high), larger)
+        _levels(starts, marks, partial(_at_px, ends=ends, rates=rates, width=width, height=high), larger, high)
         for width in (wide, _PHONE_PLOT)
     )
     return [{**row, "down": placed[row["plan"]], "down_phone": on_phone[row["plan"]]} for row in starts]
 
 
 def _levels(
-    starts: list[Row], marks: list[Row], at_px: Callable[[Row], tuple[float, float]], larger: float
+    starts: list[Row], marks: list[Row], at_px: Callable[[Row], tuple[float, float]], larger: float, axis: float
 ) -> dict[str, float | None]:
-    """How far under its line's end each name stands: the first level that has room, or none."""
+    """How far under its line's end each name stands: the first level that has room above the axis, or none."""
     boxes: list[tuple[float, float, float]] = []
     letter, levels = _LETTER_PX * larger, [level * larger for level in _LEVELS[: 4 if larger == 1 else 3]]
     for mark in marks:
@@ -188,7 +188,8 @@ def _levels(
             (
                 down
                 for down in levels
-                if not any(
+                if y + down + levels[0] / 2 <= axis
+                and not any(
                     x - half < right and left < x + half and abs(y + down - middle) < levels[0]
                     for left, right, middle in boxes
                 )

@@ -17,6 +17,7 @@ from core.placement.cases import CASES, LATENCY_TARGET_S, PRINTED_CONCURRENCY, c
 from core.placement.plan import Plan, Question
 from core.placement.planner import Placement
 from core.placement.shortlist import MOST_REFUSED
+from core.placement.steps import Timing
 from core.placement.topology import Topology
 from core.placement.trace import decisions, targets, usable_source
 from core.placement.under_load import Loaded
@@ -71,8 +72,8 @@ def _fields(placement: Placement, shown: Itself) -> Mapping[str, object]:
         "timing": timing,
         "itl_low_s": low * timing.itl_s if timing else 0.0,
         "itl_high_s": high * timing.itl_s if timing else 0.0,
-        "comm_fraction": min(1.0, timing.comm_s / timing.itl_s) if timing else 0.0,
-        "apart_s": layers_apart_s(question.model, timing.steps.served.group) if timing else 0.0,
+        "for_the_others": _for_the_others(question, timing) if timing else "",
+        "set_aside": "" if placement.set_aside is None else said("placement", "says.set_aside"),
         "links": _links(plan),
         "target": worded(remark("placement.target" if set_to else "placement.no_target", targets=set_to)),
         "cost": price(plan, question.demand.usd_per_gpu_hour),
@@ -83,6 +84,16 @@ def _fields(placement: Placement, shown: Itself) -> Mapping[str, object]:
         "more_refused": max(0, refused - MOST_REFUSED),
         **_cases(),
     }
+
+
+def _for_the_others(question: Question, timing: Timing) -> str:
+    """Return what a token's time holds that a rank alone would not need; nothing where none sends anything."""
+    if not timing.comm_s:
+        return ""
+    fraction = min(1.0, timing.comm_s / timing.itl_s)
+    apart_s = layers_apart_s(question.model, timing.steps.served.group)
+    name = "says.for_the_others" if apart_s else "says.communication"
+    return said("placement", name, comm_fraction=fraction, apart_s=apart_s)
 
 
 @kept

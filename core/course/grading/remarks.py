@@ -22,19 +22,19 @@ _NOT_WRITTEN = {
 
 
 def say(block: str, /, **values: object) -> Remark:
-    """What a block of labs.md says: remarks among its values stand in it, all others as their texts do."""
+    """Return what a block of labs.md says: remarks among its values stand in it, all others as their texts do."""
     worded = {name: one if isinstance(one, Remark | tuple) else str(one) for name, one in values.items()}
     return Remark(f"labs.{block}", worded)
 
 
 def remark_of(row: object) -> Remark:
-    """The remark that a row of `core.errors.as_row` is; of anything else the beginning of its text."""
+    """Return the remark that a row of `core.errors.as_row` is; of anything else the beginning of its text."""
     said = _value(row, _DEEPEST)
     return said if isinstance(said, Remark) else remark("errors.own_words", words=said)
 
 
 def in_words(text: str) -> Remark | str:
-    """An error's own words; of a task that is not written yet, the remark."""
+    """Return an error's own words; of a task that is not written yet, the remark."""
     return _NOT_WRITTEN.get(text, text)
 
 
